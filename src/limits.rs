@@ -1,0 +1,169 @@
+//! Every cap of this crate: its name, its default, and why that number.
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+/// How much a search may keep, hold and build.
+///
+/// Three kinds of cap stand here. *Result* caps cut what is kept of a run that goes on counting;
+/// they are off by default. *Memory* caps bound what a hostile file or pattern can make a worker
+/// allocate; a file over one is a [`Diagnostic`](crate::Diagnostic) that names it. *Build* caps
+/// refuse a pattern before it costs much.
+///
+/// ```
+/// use ingrep::{CancelToken, End, Limits, Query, Scope};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # std::fs::write(dir.path().join("a.txt"), "one\ntwo\nthree\n").unwrap();
+/// # let root = dir.path();
+/// let outcome = Query::new(r"\w+")
+///     .scope(Scope::new(root))
+///     .limits(Limits::new().max_lines(2))
+///     .compile()?
+///     .collect(&CancelToken::new())?;
+/// assert_eq!(outcome.files[0].lines().count(), 2);
+/// assert_eq!(outcome.summary.lines_matched, 3);
+/// assert_eq!(outcome.summary.end, End::Limit);
+/// assert_eq!(outcome.summary.limit, Some("max_lines"));
+/// # Ok::<(), ingrep::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub(crate) max_files: u64,
+    pub(crate) max_lines: u64,
+    pub(crate) max_lines_per_file: u64,
+    pub(crate) max_output_bytes: u64,
+    pub(crate) max_line_bytes: usize,
+    pub(crate) max_file_result_bytes: usize,
+    pub(crate) stop_early: bool,
+    pub(crate) max_line_buffer_bytes: usize,
+    pub(crate) max_multi_line_bytes: usize,
+    pub(crate) max_pattern_bytes: usize,
+    pub(crate) max_regex_bytes: usize,
+    pub(crate) max_dfa_bytes: usize,
+    pub(crate) max_diagnostics: usize,
+}
+
+impl Limits {
+    /// The defaults, which each method below names.
+    pub fn new() -> Limits {
+        Limits {
+            max_files: u64::MAX,
+            max_lines: u64::MAX,
+            max_lines_per_file: u64::MAX,
+            max_output_bytes: u64::MAX,
+            max_line_bytes: MIB,
+            max_file_result_bytes: 64 * MIB,
+            stop_early: false,
+            max_line_buffer_bytes: 16 * MIB,
+            max_multi_line_bytes: 32 * MIB,
+            max_pattern_bytes: 128 * KIB,
+            max_regex_bytes: 10 * MIB,
+            max_dfa_bytes: 10 * MIB,
+            max_diagnostics: 100,
+        }
+    }
+
+    /// The most files with matches that a collected result keeps. Default: no limit.
+    pub fn max_files(mut self, files: u64) -> Limits {
+        self.max_files = files;
+        self
+    }
+
+    /// The most matched lines that a collected result keeps, over all files; context lines ride
+    /// along with the matches they surround. Default: no limit.
+    pub fn max_lines(mut self, lines: u64) -> Limits {
+        self.max_lines = lines;
+        self
+    }
+
+    /// The most matched lines kept of one file. Unlike [`Query::max_count`](crate::Query::max_count)
+    /// the rest of the file is still searched and counted. Default: no limit.
+    pub fn max_lines_per_file(mut self, lines: u64) -> Limits {
+        self.max_lines_per_file = lines;
+        self
+    }
+
+    /// The most bytes of lines and paths that a collected result keeps. Default: no limit.
+    pub fn max_output_bytes(mut self, bytes: u64) -> Limits {
+        self.max_output_bytes = bytes;
+        self
+    }
+
+    /// The most bytes kept of one line; a longer one is [cut](crate::Line::cut), never inside a
+    /// UTF-8 character. Default: 1 MiB, more than any line that somebody wrote, less than a
+    /// minified bundle.
+    pub fn max_line_bytes(mut self, bytes: usize) -> Limits {
+        self.max_line_bytes = bytes;
+        self
+    }
+
+    /// The most bytes of lines and spans held for one file before its further lines are counted
+    /// only. Default: 64 MiB: one such file per worker stays affordable, and rarely does a
+    /// result that is meant to be read come near it.
+    pub fn max_file_result_bytes(mut self, bytes: usize) -> Limits {
+        self.max_file_result_bytes = bytes;
+        self
+    }
+
+    /// Ends a collected run at the first thing that a result cap drops, instead of counting on.
+    /// The totals are then lower bounds. Default: off.
+    pub fn stop_early(mut self, yes: bool) -> Limits {
+        self.stop_early = yes;
+        self
+    }
+
+    /// The longest line, in bytes, that a worker will hold while it searches line by line. A file
+    /// with a longer one is skipped from there on and reported. Default: 16 MiB, because the
+    /// buffer lives once per worker.
+    pub fn max_line_buffer_bytes(mut self, bytes: usize) -> Limits {
+        self.max_line_buffer_bytes = bytes;
+        self
+    }
+
+    /// The largest file, in bytes, that is searched across lines, since such a search holds it
+    /// whole. A larger one is skipped and reported. Default: 32 MiB per worker.
+    pub fn max_multi_line_bytes(mut self, bytes: usize) -> Limits {
+        self.max_multi_line_bytes = bytes;
+        self
+    }
+
+    /// The most bytes that all patterns of a query may have together. Default: 128 KiB; up to
+    /// 365 bytes of memory per pattern byte were seen while compiling.
+    pub fn max_pattern_bytes(mut self, bytes: usize) -> Limits {
+        self.max_pattern_bytes = bytes;
+        self
+    }
+
+    /// The most bytes that the compiled pattern may have. Default: 10 MiB. ripgrep allows 100.
+    pub fn max_regex_bytes(mut self, bytes: usize) -> Limits {
+        self.max_regex_bytes = bytes;
+        self
+    }
+
+    /// The most bytes, per worker, of the cache that the regex engine builds while it runs.
+    /// Default: 10 MiB. ripgrep allows 1,000; on the worst patterns measured that was slower as
+    /// well as larger.
+    pub fn max_dfa_bytes(mut self, bytes: usize) -> Limits {
+        self.max_dfa_bytes = bytes;
+        self
+    }
+
+    /// The most diagnostics kept in full; all are counted. Default: 100, more than a person reads.
+    pub fn max_diagnostics(mut self, diagnostics: usize) -> Limits {
+        self.max_diagnostics = diagnostics;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits::new()
+    }
+}
+
+/// The most globs of one [`Scope`](crate::Scope): 1,000. Matching costs time per glob and file.
+pub(crate) const MAX_GLOBS: usize = 1_000;
+
+/// The longest glob, in bytes: 4 KiB. A hostile one of 4 MB was seen to cost 580 MB and 2 s.
+pub(crate) const MAX_GLOB_BYTES: usize = 4 * KIB;

@@ -1,0 +1,185 @@
+//! What was found in one file: [`FileMatches`] and its [`Line`]s.
+
+use crate::text;
+use std::path::{Path, PathBuf};
+
+/// Where a match lies in its line, in bytes from the line's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The span as a range, to index [`Line::bytes`] with.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// Why a line is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LineKind {
+    /// It matches.
+    Match,
+    /// It stands before a line that matches.
+    Before,
+    /// It stands after a line that matches.
+    After,
+    /// All lines were asked for.
+    Passthru,
+}
+
+/// One reported line, or the lines that one match (or several that touch) spans.
+///
+/// ```
+/// let search = ingrep::Query::new("b+").compile()?;
+/// let found = search.search_slice("x", b"a\nabba b\n")?;
+/// let line = found.lines().next().unwrap();
+/// assert_eq!(line.number, Some(2));
+/// assert_eq!(line.offset, 2);
+/// assert_eq!(&line.bytes[line.spans[0].range()], b"bb");
+/// assert_eq!(line.spans.len(), 2);
+/// assert!(!line.cut);
+/// # Ok::<(), ingrep::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Line<'a> {
+    /// The number of its first line, from 1. `None` when lines are not counted.
+    pub number: Option<u64>,
+    /// Where it begins, in bytes from the start of the searched text: behind a byte order mark,
+    /// and after decoding.
+    pub offset: u64,
+    /// Its bytes with the terminator, or the first of them when [cut](Line::cut).
+    pub bytes: &'a [u8],
+    /// The matches in it, in order. Matches behind the cut are not here, one across it is clipped.
+    pub spans: &'a [Span],
+    /// Why it is reported.
+    pub kind: LineKind,
+    /// Whether `bytes` is less than all of it, for
+    /// [`Limits::max_line_bytes`](crate::Limits::max_line_bytes).
+    pub cut: bool,
+    /// Its length in bytes before the cut.
+    pub full_bytes: u64,
+}
+
+/// What was found in one file. One buffer backs all its lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileMatches {
+    /// The file, as the walk lists it.
+    pub path: PathBuf,
+    /// How many lines matched, kept here or not.
+    pub lines_matched: u64,
+    /// How many matches there were in them. 0 for an inverted search.
+    pub matches: u64,
+    /// How many bytes of the decoded file were searched.
+    pub bytes_searched: u64,
+    /// Where the first NUL byte was seen, when binary detection was on.
+    pub binary_offset: Option<u64>,
+    /// Whether the file was searched to its end, or to where the query says to stop. Otherwise
+    /// the run was cancelled or the rest of the file could not be searched.
+    pub complete: bool,
+    /// The name of the limit for which lines were left out here.
+    pub limit: Option<&'static str>,
+    buffer: Vec<u8>,
+    spans: Vec<Span>,
+    lines: Vec<Record>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Record {
+    number: Option<u64>,
+    offset: u64,
+    bytes: std::ops::Range<usize>,
+    spans: std::ops::Range<usize>,
+    kind: LineKind,
+    full_bytes: u64,
+}
+
+impl FileMatches {
+    pub(crate) fn new(path: &Path) -> FileMatches {
+        FileMatches {
+            path: path.to_path_buf(),
+            lines_matched: 0,
+            matches: 0,
+            bytes_searched: 0,
+            binary_offset: None,
+            complete: false,
+            limit: None,
+            buffer: Vec::new(),
+            spans: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// The kept lines, in the order of the file.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = Line<'_>> + DoubleEndedIterator {
+        self.lines.iter().map(|record| Line {
+            number: record.number,
+            offset: record.offset,
+            bytes: &self.buffer[record.bytes.clone()],
+            spans: &self.spans[record.spans.clone()],
+            kind: record.kind,
+            cut: (record.bytes.len() as u64) < record.full_bytes,
+            full_bytes: record.full_bytes,
+        })
+    }
+
+    /// Whether no line is kept.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub(crate) fn keep_line(
+        &mut self,
+        number: Option<u64>,
+        offset: u64,
+        bytes: &[u8],
+        spans: &[Span],
+        kind: LineKind,
+        max_line_bytes: usize,
+    ) {
+        let kept = &bytes[..text::floor_char_boundary(bytes, max_line_bytes)];
+        let cut = kept.len() < bytes.len();
+        let (first_byte, first_span) = (self.buffer.len(), self.spans.len());
+        self.buffer.extend_from_slice(kept);
+        self.spans.extend(
+            spans
+                .iter()
+                .take_while(|span| !cut || span.start < kept.len())
+                .map(|span| Span { start: span.start, end: span.end.min(kept.len()) }),
+        );
+        self.lines.push(Record {
+            number,
+            offset,
+            bytes: first_byte..self.buffer.len(),
+            spans: first_span..self.spans.len(),
+            kind,
+            full_bytes: bytes.len() as u64,
+        });
+    }
+
+    /// How many bytes of memory the kept lines hold.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.buffer.len()
+            + self.spans.len() * size_of::<Span>()
+            + self.lines.len() * size_of::<Record>()
+    }
+
+    /// Drops all lines from `keep` on, for a limit.
+    pub(crate) fn truncate_lines(&mut self, keep: usize, limit: &'static str) {
+        if keep >= self.lines.len() {
+            return;
+        }
+        self.limit = Some(limit);
+        let first = &self.lines[keep];
+        self.buffer.truncate(first.bytes.start);
+        self.spans.truncate(first.spans.start);
+        self.lines.truncate(keep);
+    }
+}

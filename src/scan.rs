@@ -1,0 +1,362 @@
+//! One file to one result: the searcher, the binary policy, the limits and the token.
+
+use crate::cancel::{CancelToken, Stop};
+use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
+use crate::haystack::{self, OpenError};
+use crate::limits::Limits;
+use crate::matcher::Matcher;
+use crate::matches::{FileMatches, LineKind, Span};
+use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
+use grep_matcher::LineTerminator;
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
+    SinkMatch,
+};
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::Path;
+
+/// How far behind the last line of a match the engine is shown bytes when the matches in it are
+/// located: enough for a `$` or a word boundary to see what follows.
+const LOOK_AHEAD_BYTES: usize = 128;
+
+/// Searches one file after another. It holds buffers, so a worker keeps its own.
+pub(crate) struct Scanner {
+    searcher: Searcher,
+    matcher: Matcher,
+    binary: Binary,
+    multi_line: bool,
+    caps: Caps,
+}
+
+/// What of [`Limits`] counts for one file.
+#[derive(Clone, Debug)]
+struct Caps {
+    max_lines: u64,
+    /// Which of two limits `max_lines` is.
+    max_lines_name: &'static str,
+    max_line_bytes: usize,
+    max_result_bytes: usize,
+    max_line_buffer_bytes: usize,
+    max_multi_line_bytes: usize,
+}
+
+/// A file after its search.
+pub(crate) struct Scanned {
+    pub(crate) found: FileMatches,
+    /// Why the file was not, or not wholly, searched.
+    pub(crate) trouble: Option<Diagnostic>,
+    /// Set when the token ended the search of this file.
+    pub(crate) stopped: Option<Stop>,
+    pub(crate) opened: bool,
+}
+
+/// How a file is searched beyond what its query says.
+pub(crate) struct Visit<'a> {
+    /// The path to report.
+    pub(crate) path: &'a Path,
+    /// Whether the caller named this file rather than a walk.
+    pub(crate) explicit: bool,
+    /// The limit for which lines are only counted, because nobody has room for them any more.
+    pub(crate) count_only: Option<&'static str>,
+    pub(crate) token: &'a CancelToken,
+}
+
+impl Scanner {
+    pub(crate) fn new(query: &Query, limits: &Limits, matcher: Matcher) -> Result<Scanner> {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_terminator(match query.terminator {
+                Terminator::Lf => LineTerminator::byte(b'\n'),
+                Terminator::Crlf => LineTerminator::crlf(),
+                Terminator::Nul => LineTerminator::byte(0),
+            })
+            .invert_match(query.invert)
+            .line_number(query.line_numbers)
+            .multi_line(query.multi_line != MultiLine::Off)
+            .max_matches(query.max_count)
+            .stop_on_nonmatch(query.stop_on_nonmatch)
+            .passthru(query.passthru)
+            .before_context(query.before_context)
+            .after_context(query.after_context)
+            .bom_sniffing(query.encoding != Encoding::Raw);
+        if let Encoding::Label(label) = &query.encoding {
+            let encoding = grep_searcher::Encoding::new(label).map_err(|_| {
+                Error::new(ErrorCode::UnknownEncoding, format!("unknown encoding: {label}"))
+                    .with_hint("use a label of the WHATWG encoding standard, such as utf-16le or shift_jis")
+            })?;
+            builder.encoding(Some(encoding));
+        }
+        let multi_line = builder.build().multi_line_with_matcher(&matcher.0);
+        builder.heap_limit(Some(if multi_line {
+            limits.max_multi_line_bytes
+        } else {
+            limits.max_line_buffer_bytes
+        }));
+        Ok(Scanner {
+            searcher: builder.build(),
+            matcher,
+            binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
+            multi_line,
+            caps: Caps {
+                max_lines: limits.max_lines_per_file.min(limits.max_lines),
+                max_lines_name: if limits.max_lines_per_file <= limits.max_lines {
+                    "max_lines_per_file"
+                } else {
+                    "max_lines"
+                },
+                max_line_bytes: limits.max_line_bytes,
+                max_result_bytes: limits.max_file_result_bytes,
+                max_line_buffer_bytes: limits.max_line_buffer_bytes,
+                max_multi_line_bytes: limits.max_multi_line_bytes,
+            },
+        })
+    }
+
+    /// Searches the file at `at`, which is reported under the visit's path.
+    pub(crate) fn scan_file(&mut self, at: &Path, visit: &Visit<'_>) -> Scanned {
+        let skipped = |trouble| Scanned {
+            found: FileMatches::new(visit.path),
+            trouble: Some(trouble),
+            stopped: None,
+            opened: false,
+        };
+        let haystack = match haystack::open(at) {
+            Ok(haystack) => haystack,
+            Err(OpenError::Io(error)) => return skipped(Diagnostic::io(visit.path, &error)),
+            Err(OpenError::Special) => {
+                let message = "not a regular file";
+                return skipped(Diagnostic::new(visit.path, Reason::SpecialFile, message));
+            }
+        };
+        if self.multi_line && haystack.bytes > self.caps.max_multi_line_bytes as u64 {
+            return skipped(self.too_large(visit.path));
+        }
+        self.scan(visit, |scanner, mut sink| {
+            let reader = StoppableReader {
+                inner: &haystack.file,
+                token: visit.token,
+                stopped: sink.stopped,
+            };
+            let matcher = scanner.matcher.clone();
+            scanner.searcher.search_reader(&matcher.0, reader, &mut sink)
+        })
+    }
+
+    /// Searches bytes in memory.
+    pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Scanned {
+        self.scan(visit, |scanner, mut sink| {
+            let matcher = scanner.matcher.clone();
+            scanner.searcher.search_slice(&matcher.0, bytes, &mut sink)
+        })
+    }
+
+    fn scan(
+        &mut self,
+        visit: &Visit<'_>,
+        search: impl FnOnce(&mut Scanner, Collecting<'_>) -> io::Result<()>,
+    ) -> Scanned {
+        self.searcher.set_binary_detection(match (self.binary, visit.explicit) {
+            (Binary::Text, _) => BinaryDetection::none(),
+            (Binary::Quit, _) | (Binary::Auto, false) => BinaryDetection::quit(0),
+            (Binary::Convert, _) | (Binary::Auto, true) => BinaryDetection::convert(0),
+        });
+        let stopped = Cell::new(None);
+        let mut found = FileMatches::new(visit.path);
+        let matcher = self.matcher.clone();
+        let caps = self.caps.clone();
+        let sink = Collecting {
+            matcher: &matcher,
+            caps: &caps,
+            multi_line: self.multi_line,
+            token: visit.token,
+            stopped: &stopped,
+            full: visit.count_only,
+            kept_matches: 0,
+            spans: Vec::new(),
+            found: &mut found,
+        };
+        let result = search(self, sink);
+        let stopped = stopped.get();
+        let trouble = match result {
+            Err(error) if stopped.is_none() => Some(self.trouble(visit.path, &error)),
+            _ => None,
+        };
+        found.complete = trouble.is_none() && stopped.is_none();
+        Scanned { found, trouble, stopped, opened: true }
+    }
+
+    fn trouble(&self, path: &Path, error: &io::Error) -> Diagnostic {
+        // The searcher has no type for this.
+        if error.to_string().starts_with("configured allocation limit") {
+            return self.too_large(path);
+        }
+        Diagnostic::io(path, error)
+    }
+
+    fn too_large(&self, path: &Path) -> Diagnostic {
+        let message = if self.multi_line {
+            format!("the file is over max_multi_line_bytes ({})", self.caps.max_multi_line_bytes)
+        } else {
+            format!("a line is over max_line_buffer_bytes ({})", self.caps.max_line_buffer_bytes)
+        };
+        Diagnostic::new(path, Reason::TooLarge, message)
+    }
+}
+
+/// Tests the token at every read and fills the buffer it is given, so that what the searcher sees
+/// does not depend on how the system chose to portion the file.
+struct StoppableReader<'a, R> {
+    inner: R,
+    token: &'a CancelToken,
+    stopped: &'a Cell<Option<Stop>>,
+}
+
+impl<R: Read> Read for StoppableReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            if let Some(stop) = self.token.stop() {
+                self.stopped.set(Some(stop));
+                return Err(io::Error::other("stopped"));
+            }
+            match self.inner.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// Takes lines from the searcher into a [`FileMatches`], up to the caps; counts all of them.
+struct Collecting<'a> {
+    matcher: &'a Matcher,
+    caps: &'a Caps,
+    multi_line: bool,
+    token: &'a CancelToken,
+    stopped: &'a Cell<Option<Stop>>,
+    /// Once a line has been dropped, all later ones are: what is kept is a head.
+    full: Option<&'static str>,
+    kept_matches: u64,
+    spans: Vec<Span>,
+    found: &'a mut FileMatches,
+}
+
+impl Collecting<'_> {
+    fn go_on(&mut self) -> io::Result<bool> {
+        match self.token.stop() {
+            None => Ok(true),
+            Some(stop) => {
+                self.stopped.set(Some(stop));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Locates the matches in one line, or in the lines of a match across lines. Returns how many
+    /// there are; those that begin within the kept part of the line are left in `self.spans`.
+    ///
+    /// The engine is shown the line in its place in the buffer, so that look-around at its start
+    /// sees what stands before.
+    fn locate(&mut self, searcher: &Searcher, buffer: &[u8], line: Range<usize>) -> u64 {
+        let end = if self.multi_line {
+            buffer.len().min(line.end + LOOK_AHEAD_BYTES)
+        } else {
+            line.start + without_terminator(&buffer[line.clone()], searcher.line_terminator()).len()
+        };
+        let (spans, max) = (&mut self.spans, self.caps.max_line_bytes);
+        spans.clear();
+        let mut count = 0;
+        self.matcher.for_each_match(&buffer[..end], line.start, |start, end| {
+            if start >= line.end {
+                return false;
+            }
+            count += 1;
+            let start = start - line.start;
+            if start <= max {
+                // Look-ahead can let a match end behind its lines.
+                spans.push(Span { start, end: end.min(line.end) - line.start });
+            }
+            true
+        });
+        count
+    }
+
+    /// Before a further match and what belongs to it.
+    fn check_room(&mut self) {
+        if self.kept_matches >= self.caps.max_lines && self.full.is_none() {
+            self.full = Some(self.caps.max_lines_name);
+        }
+    }
+
+    fn keep(&mut self, number: Option<u64>, offset: u64, bytes: &[u8], kind: LineKind) {
+        if self.full.is_none() && self.found.held_bytes() >= self.caps.max_result_bytes {
+            self.full = Some("max_file_result_bytes");
+        }
+        if self.full.is_some() {
+            self.found.limit = self.full;
+            return;
+        }
+        self.found.keep_line(number, offset, bytes, &self.spans, kind, self.caps.max_line_bytes);
+    }
+}
+
+fn without_terminator(line: &[u8], terminator: LineTerminator) -> &[u8] {
+    let bare = line.strip_suffix(&[terminator.as_byte()]).unwrap_or(line);
+    match bare.strip_suffix(b"\r") {
+        Some(bare) if terminator.is_crlf() && bare.len() + 2 == line.len() => bare,
+        _ => bare,
+    }
+}
+
+impl Sink for Collecting<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if searcher.invert_match() {
+            self.spans.clear();
+        } else {
+            let range = found.bytes_range_in_buffer();
+            self.found.matches += self.locate(searcher, found.buffer(), range);
+        }
+        self.found.lines_matched += if self.multi_line { found.lines().count() as u64 } else { 1 };
+        self.check_room();
+        self.kept_matches += 1;
+        self.keep(
+            found.line_number(),
+            found.absolute_byte_offset(),
+            found.bytes(),
+            LineKind::Match,
+        );
+        self.go_on()
+    }
+
+    fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let kind = match context.kind() {
+            SinkContextKind::Before => LineKind::Before,
+            SinkContextKind::After => LineKind::After,
+            SinkContextKind::Other => LineKind::Passthru,
+        };
+        // What stands before a match that will not be kept belongs to that match.
+        if kind == LineKind::Before {
+            self.check_room();
+        }
+        self.spans.clear();
+        // Around inverted matches it is the context that holds the pattern.
+        if searcher.invert_match() && self.full.is_none() {
+            self.locate(searcher, context.bytes(), 0..context.bytes().len());
+        }
+        self.keep(context.line_number(), context.absolute_byte_offset(), context.bytes(), kind);
+        self.go_on()
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.found.bytes_searched = finish.byte_count();
+        self.found.binary_offset = finish.binary_byte_offset();
+        Ok(())
+    }
+}

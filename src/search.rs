@@ -1,0 +1,473 @@
+//! The engine: a compiled [`Query`] over a [`Scope`], under [`Limits`].
+
+use crate::cancel::{CancelToken, Stop};
+use crate::collect::{Collector, End, Outcome, Summary};
+use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
+use crate::limits::Limits;
+use crate::matcher::Matcher;
+use crate::matches::FileMatches;
+use crate::ordered::{Ordered, Weigh};
+use crate::query::Query;
+use crate::scan::{Scanned, Scanner, Visit};
+use crate::scope::Scope;
+use crate::walk::{FileEntry, Files};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A query on its way to a [`Search`]: begun by [`Query::scope`] or [`Query::limits`], ended by
+/// [`compile`](SearchBuilder::compile).
+#[derive(Clone, Debug)]
+pub struct SearchBuilder {
+    query: Query,
+    scope: Option<Scope>,
+    limits: Limits,
+}
+
+impl Query {
+    /// Looks in this scope.
+    pub fn scope(self, scope: Scope) -> SearchBuilder {
+        SearchBuilder::new(self).scope(scope)
+    }
+
+    /// Looks under these limits.
+    pub fn limits(self, limits: Limits) -> SearchBuilder {
+        SearchBuilder::new(self).limits(limits)
+    }
+
+    /// Compiles a query without a scope, to search bytes and single files with.
+    ///
+    /// # Errors
+    ///
+    /// As for [`SearchBuilder::compile`].
+    pub fn compile(self) -> Result<Search> {
+        SearchBuilder::new(self).compile()
+    }
+}
+
+impl SearchBuilder {
+    fn new(query: Query) -> SearchBuilder {
+        SearchBuilder { query, scope: None, limits: Limits::default() }
+    }
+
+    /// Where to look. Default: nowhere; only single files and bytes can then be searched.
+    pub fn scope(mut self, scope: Scope) -> SearchBuilder {
+        self.scope = Some(scope);
+        self
+    }
+
+    /// How much to keep, hold and build. Default: [`Limits::new`].
+    pub fn limits(mut self, limits: Limits) -> SearchBuilder {
+        self.limits = limits;
+        self
+    }
+
+    /// Compiles the patterns and checks the options. Nothing is read.
+    ///
+    /// # Errors
+    ///
+    /// [`EmptyPattern`](ErrorCode::EmptyPattern), [`InvalidPattern`](ErrorCode::InvalidPattern),
+    /// [`PatternTooLarge`](ErrorCode::PatternTooLarge),
+    /// [`UnknownEncoding`](ErrorCode::UnknownEncoding) and
+    /// [`InvalidOption`](ErrorCode::InvalidOption).
+    ///
+    /// ```
+    /// use ingrep::{ErrorCode, Query};
+    ///
+    /// let error = Query::new("a{1000}{1000}").compile().unwrap_err();
+    /// assert_eq!(error.code(), ErrorCode::PatternTooLarge);
+    /// ```
+    pub fn compile(self) -> Result<Search> {
+        let SearchBuilder { query, scope, limits } = self;
+        query.check()?;
+        let matcher = Matcher::compile(&query, &limits)?;
+        // The first scanner finds what else is wrong with the query, and is the first to be used.
+        let scanner = Scanner::new(&query, &limits, matcher.clone())?;
+        let engine = Engine { query, limits, matcher, idle: Mutex::new(vec![scanner]) };
+        Ok(Search { engine: Arc::new(engine), scope })
+    }
+}
+
+/// What every worker of a search shares.
+struct Engine {
+    query: Query,
+    limits: Limits,
+    matcher: Matcher,
+    /// Scanners that wait for work. A worker takes one, or makes one, and brings it back.
+    idle: Mutex<Vec<Scanner>>,
+}
+
+impl Engine {
+    fn with_scanner<T>(&self, work: impl FnOnce(&mut Scanner) -> T) -> Result<T> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scanner = match idle {
+            Some(scanner) => scanner,
+            None => Scanner::new(&self.query, &self.limits, self.matcher.clone())?,
+        };
+        // A panic drops the scanner with whatever state it was left in.
+        let done = work(&mut scanner);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scanner);
+        Ok(done)
+    }
+}
+
+/// A compiled search. Cheap to clone, usable from any thread, any number of times and by any
+/// number of threads at once.
+///
+/// ```
+/// use ingrep::{CancelToken, Query, Scope};
+///
+/// let search = Query::new(r"^pub struct \w+").scope(Scope::new("src").glob("*.rs")).compile()?;
+/// let outcome = search.collect(&CancelToken::new())?;
+/// assert!(outcome.files.iter().any(|file| file.path.ends_with("scope.rs")));
+/// assert_eq!(outcome.summary.end, ingrep::End::Complete);
+/// # Ok::<(), ingrep::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Search {
+    engine: Arc<Engine>,
+    scope: Option<Scope>,
+}
+
+impl Search {
+    /// Searches the scope and keeps what the [`Limits`] have room for. The totals are of
+    /// everything, unless [`stop_early`](Limits::stop_early) is on.
+    ///
+    /// A cancelled run, or one whose deadline passed, returns what it has found and says so in
+    /// [`Summary::end`].
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoot`](ErrorCode::NoRoot) without a scope, and all that [`Scope::files`] can return.
+    /// Trouble with a single file or directory is a diagnostic in the summary.
+    pub fn collect(&self, token: &CancelToken) -> Result<Outcome> {
+        let mut matches = self.stream(token)?;
+        let mut collector = Collector::new(&self.engine.limits);
+        while let Some(found) = matches.next() {
+            if collector.push(found).is_break() {
+                break;
+            }
+            if collector.full().is_some() {
+                matches.count_only.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(collector.finish(matches.into_summary()))
+    }
+
+    /// Searches the scope and hands over each file with reported lines, in the order of the scope,
+    /// on the calling thread. Break ends the run with [`End::Stopped`].
+    ///
+    /// Files are held back only until those before them are done, so memory does not grow with
+    /// the result.
+    ///
+    /// # Errors
+    ///
+    /// As for [`collect`](Search::collect).
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, End, Query, Scope};
+    /// use std::ops::ControlFlow;
+    ///
+    /// let search = Query::new("fn").scope(Scope::new("src")).compile()?;
+    /// let summary = search.for_each(&CancelToken::new(), |found| {
+    ///     assert!(found.lines_matched > 0);
+    ///     ControlFlow::Break(())
+    /// })?;
+    /// assert_eq!(summary.end, End::Stopped);
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn for_each(
+        &self,
+        token: &CancelToken,
+        mut each: impl FnMut(FileMatches) -> ControlFlow<()>,
+    ) -> Result<Summary> {
+        let mut matches = self.stream(token)?;
+        for found in matches.by_ref() {
+            if each(found).is_break() {
+                break;
+            }
+        }
+        Ok(matches.into_summary())
+    }
+
+    /// Searches the scope as the returned iterator is asked. Dropping it stops the search.
+    ///
+    /// # Errors
+    ///
+    /// As for [`collect`](Search::collect).
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, Query, Scope};
+    ///
+    /// let search = Query::new("fn").scope(Scope::new("src")).compile()?;
+    /// let mut matches = search.stream(&CancelToken::new())?;
+    /// let first = matches.next().unwrap();
+    /// assert!(first.lines().count() > 0);
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn stream(&self, token: &CancelToken) -> Result<Matches> {
+        let started = Instant::now();
+        let Some(scope) = &self.scope else {
+            return Err(Error::new(ErrorCode::NoRoot, "the search has no scope")
+                .with_hint("give the query a scope before it is compiled"));
+        };
+        let files = scope.files(token)?;
+        let own = token.child();
+        let count_only = Arc::new(AtomicBool::new(false));
+        let worker = Worker {
+            engine: Arc::clone(&self.engine),
+            scope: scope.clone(),
+            token: own.clone(),
+            count_only: Arc::clone(&count_only),
+        };
+        let feed = Feed { files, token: own.clone(), left_undone: None };
+        let results = Ordered::new(feed, scope.pool.clone(), move |file| worker.scan(file));
+        let summary = Summary::new(self.engine.limits.max_diagnostics);
+        Ok(Matches { results, own, count_only, stopped: None, ended: false, summary, started })
+    }
+
+    /// Searches bytes in memory under the given name, as a file that the caller named.
+    ///
+    /// # Errors
+    ///
+    /// [`LimitExceeded`](ErrorCode::LimitExceeded) when a line, or for a search across lines all
+    /// of it, is over its limit and has to be decoded first;
+    /// [`Internal`](ErrorCode::Internal) for a fault of ours.
+    pub fn search_slice(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<FileMatches> {
+        self.search_one(name.as_ref(), |scanner, visit| scanner.scan_slice(bytes, visit))
+    }
+
+    /// Searches one file, named by a path that the operating system can resolve.
+    ///
+    /// # Errors
+    ///
+    /// [`RootNotFound`](ErrorCode::RootNotFound), [`RootUnreadable`](ErrorCode::RootUnreadable),
+    /// [`SpecialFile`](ErrorCode::SpecialFile), [`Io`](ErrorCode::Io),
+    /// [`LimitExceeded`](ErrorCode::LimitExceeded) and [`Internal`](ErrorCode::Internal).
+    ///
+    /// ```
+    /// let search = ingrep::Query::new("^name").compile()?;
+    /// let found = search.search_file("Cargo.toml")?;
+    /// assert_eq!(found.lines().next().unwrap().bytes, b"name = \"ingrep\"\n");
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn search_file(&self, path: impl AsRef<Path>) -> Result<FileMatches> {
+        let path = path.as_ref();
+        self.search_one(path, |scanner, visit| scanner.scan_file(path, visit))
+    }
+
+    fn search_one(
+        &self,
+        path: &Path,
+        scan: impl FnOnce(&mut Scanner, &Visit<'_>) -> Scanned,
+    ) -> Result<FileMatches> {
+        let token = CancelToken::new();
+        let visit = Visit { path, explicit: true, count_only: None, token: &token };
+        let scanned = self.engine.with_scanner(|scanner| scan(scanner, &visit))?;
+        match scanned.trouble {
+            None => Ok(scanned.found),
+            Some(trouble) => Err(refused(trouble, scanned.opened)),
+        }
+    }
+}
+
+/// What a run survives, but a call for one file does not.
+fn refused(trouble: Diagnostic, opened: bool) -> Error {
+    let (code, hint) = match trouble.reason {
+        Reason::NotFound if !opened => (ErrorCode::RootNotFound, "check the spelling"),
+        Reason::PermissionDenied if !opened => (ErrorCode::RootUnreadable, "check its permissions"),
+        Reason::SpecialFile => (ErrorCode::SpecialFile, "only regular files are read"),
+        Reason::TooLarge => (ErrorCode::LimitExceeded, "raise the limit that the message names"),
+        Reason::Internal => (ErrorCode::Internal, "please report this"),
+        _ => (ErrorCode::Io, "the message is the operating system's"),
+    };
+    let error = Error::new(code, trouble.message).with_hint(hint);
+    match trouble.path {
+        Some(path) => error.with_path(path),
+        None => error,
+    }
+}
+
+impl std::fmt::Debug for Search {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Search")
+            .field("query", &self.engine.query)
+            .field("scope", &self.scope)
+            .field("limits", &self.engine.limits)
+            .finish()
+    }
+}
+
+/// What a worker needs to search a listed file.
+struct Worker {
+    engine: Arc<Engine>,
+    scope: Scope,
+    token: CancelToken,
+    count_only: Arc<AtomicBool>,
+}
+
+enum Searched {
+    Scanned(Box<Scanned>),
+    /// The token had stopped before the file's turn.
+    NotBegun(Stop),
+    Failed(Error),
+}
+
+impl Worker {
+    fn scan(&self, file: &FileEntry) -> Searched {
+        if let Some(stop) = self.token.stop() {
+            return Searched::NotBegun(stop);
+        }
+        let visit = Visit {
+            path: &file.path,
+            explicit: file.explicit,
+            count_only: self.count_only.load(Ordering::Relaxed).then_some("max_lines"),
+            token: &self.token,
+        };
+        let at = self.scope.locate(&file.path);
+        match self.engine.with_scanner(|scanner| scanner.scan_file(&at, &visit)) {
+            Ok(scanned) => Searched::Scanned(Box::new(scanned)),
+            Err(error) => Searched::Failed(error),
+        }
+    }
+}
+
+impl Weigh for Searched {
+    fn weight(&self) -> usize {
+        match self {
+            Searched::Scanned(scanned) => scanned.found.held_bytes(),
+            Searched::NotBegun(_) | Searched::Failed(_) => 0,
+        }
+    }
+}
+
+/// The files of the walk, until the token stops.
+struct Feed {
+    files: Files,
+    token: CancelToken,
+    left_undone: Option<Stop>,
+}
+
+impl Iterator for Feed {
+    type Item = FileEntry;
+
+    fn next(&mut self) -> Option<FileEntry> {
+        if self.left_undone.is_some() {
+            return None;
+        }
+        let file = self.files.next()?;
+        // Asked after there is a file: a stop that comes when all is done has stopped nothing.
+        self.left_undone = self.token.stop();
+        self.left_undone.is_none().then_some(file)
+    }
+}
+
+/// The results of a search in the order of its scope; made by [`Search::stream`].
+///
+/// An iterator of [`FileMatches`]: the files with reported lines. After it ended, and at any time
+/// before, [`into_summary`](Matches::into_summary) tells how the run went.
+pub struct Matches {
+    results: Ordered<Feed, Searched>,
+    /// Stopped when this value goes: nobody wants the rest.
+    own: CancelToken,
+    count_only: Arc<AtomicBool>,
+    stopped: Option<Stop>,
+    ended: bool,
+    summary: Summary,
+    started: Instant,
+}
+
+impl Matches {
+    /// How the run went, up to here. A run that was not read to its end was
+    /// [stopped](End::Stopped).
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, End, Query, Scope};
+    ///
+    /// let search = Query::new("no such thing").scope(Scope::new("Cargo.toml")).compile()?;
+    /// let mut matches = search.stream(&CancelToken::new())?;
+    /// assert!(matches.next().is_none());
+    /// let summary = matches.into_summary();
+    /// assert_eq!((summary.end, summary.files_searched), (End::Complete, 1));
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn into_summary(mut self) -> Summary {
+        let feed = self.results.items();
+        self.stopped = self.stopped.or(feed.left_undone);
+        let mut summary = std::mem::replace(&mut self.summary, Summary::new(0));
+        let walk = feed.files.take_summary();
+        summary.files_walked = walk.files;
+        summary.diagnostics.merge(walk.diagnostics);
+        let stopped = self.stopped.or(walk.stopped);
+        summary.end = match stopped {
+            Some(stop) => stop.into(),
+            None if self.ended => End::Complete,
+            None => End::Stopped,
+        };
+        summary.totals_exact = summary.end == End::Complete;
+        summary.elapsed = self.started.elapsed();
+        summary
+    }
+
+    fn take(&mut self, file: &FileEntry, searched: Searched) -> Option<FileMatches> {
+        let scanned = match searched {
+            Searched::Scanned(scanned) => *scanned,
+            Searched::NotBegun(stop) => {
+                self.stopped = self.stopped.or(Some(stop));
+                return None;
+            }
+            Searched::Failed(error) => {
+                self.fault(&file.path, error.to_string());
+                return None;
+            }
+        };
+        self.stopped = self.stopped.or(scanned.stopped);
+        self.summary.files_searched += u64::from(scanned.opened);
+        if let Some(trouble) = scanned.trouble {
+            self.summary.diagnostics.push(trouble);
+        }
+        self.summary.count(&scanned.found);
+        (!scanned.found.is_empty()).then_some(scanned.found)
+    }
+
+    fn fault(&mut self, path: &Path, message: String) {
+        self.summary.diagnostics.push(Diagnostic::new(path, Reason::Internal, message));
+    }
+}
+
+impl Iterator for Matches {
+    type Item = FileMatches;
+
+    fn next(&mut self) -> Option<FileMatches> {
+        loop {
+            let Some((file, searched)) = self.results.next() else {
+                self.ended = true;
+                return None;
+            };
+            let found = match searched {
+                Ok(searched) => self.take(&file, searched),
+                Err(panicked) => {
+                    self.fault(&file.path, format!("the search panicked: {}", panicked.0));
+                    None
+                }
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+}
+
+impl Drop for Matches {
+    fn drop(&mut self) {
+        self.own.cancel();
+    }
+}
+
+impl std::fmt::Debug for Matches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Matches").field("summary", &self.summary).finish_non_exhaustive()
+    }
+}
