@@ -1,1 +1,2 @@
+//! Placeholder replaced in the next commit.
 fn main() {}

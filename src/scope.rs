@@ -1,6 +1,7 @@
 //! Where to look, and in which order: [`Scope`], plain data.
 
 use crate::pool::Pool;
+use crate::progress::Progress;
 use std::path::PathBuf;
 
 /// What files are ordered by.
@@ -180,6 +181,7 @@ pub struct Scope {
     pub(crate) order: Order,
     pub(crate) max_diagnostics: usize,
     pub(crate) pool: Pool,
+    pub(crate) progress: Option<Progress>,
 }
 
 #[derive(Clone, Debug)]
@@ -229,6 +231,7 @@ impl Scope {
             order: Order::default(),
             max_diagnostics: 100,
             pool: Pool::default(),
+            progress: None,
         }
     }
 
@@ -315,7 +318,8 @@ impl Scope {
         self
     }
 
-    /// The directory that globs with a `/` are relative to. Default: [`base`](Scope::base).
+    /// The directory that globs with a `/` are relative to, itself relative to
+    /// [`base`](Scope::base). Default: the base.
     pub fn glob_base(mut self, dir: impl Into<PathBuf>) -> Scope {
         self.glob_base = Some(dir.into());
         self
@@ -387,6 +391,12 @@ impl Scope {
     /// The most diagnostics of a walk kept in full; all are counted. Default: 100.
     pub fn max_diagnostics(mut self, diagnostics: usize) -> Scope {
         self.max_diagnostics = diagnostics;
+        self
+    }
+
+    /// Counters to advance while files are listed and searched. Default: none.
+    pub fn progress(mut self, progress: &Progress) -> Scope {
+        self.progress = Some(progress.clone());
         self
     }
 

@@ -328,7 +328,12 @@ impl Worker {
         };
         let at = self.scope.locate(&file.path);
         match self.engine.with_scanner(|scanner| scanner.scan_file(&at, &visit)) {
-            Ok(scanned) => Searched::Scanned(Box::new(scanned)),
+            Ok(scanned) => {
+                if let (true, Some(progress)) = (scanned.opened, &self.scope.progress) {
+                    progress.search_one();
+                }
+                Searched::Scanned(Box::new(scanned))
+            }
             Err(error) => Searched::Failed(error),
         }
     }

@@ -1,7 +1,7 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
 use super::FileEntry;
-use super::roots::{Root, is_vcs_name};
+use super::roots::{Root, is_vcs_name, walked_name};
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Diagnostic, Diagnostics, Error, ErrorCode, Reason, Result};
 use crate::limits;
@@ -111,6 +111,9 @@ impl Filters {
             SortBy::Created => metadata.created().ok(),
             SortBy::Path | SortBy::Nothing => None,
         });
+        if let Some(progress) = &self.scope.progress {
+            progress.list_one();
+        }
         Some(FileEntry { path, root, explicit, time, bytes })
     }
 }
@@ -138,8 +141,9 @@ fn overrides(scope: &Scope) -> Result<Override> {
             Error::new(ErrorCode::InvalidGlob, message).with_hint("join some of them with `{a,b}`")
         );
     }
-    let base = scope.glob_base.as_ref().or(scope.base.as_ref());
-    let mut builder = OverrideBuilder::new(base.map(PathBuf::as_path).unwrap_or(Path::new("")));
+    let base = scope.glob_base.as_ref().map(|dir| scope.locate(dir)).or(scope.base.clone());
+    let base = base.map(|dir| walked_name(&dir)).unwrap_or_default();
+    let mut builder = OverrideBuilder::new(base);
     for glob in &scope.globs {
         if glob.glob.len() > limits::MAX_GLOB_BYTES {
             let message = format!(

@@ -114,7 +114,7 @@ fn examine(scope: &Scope, index: usize, written: &Path) -> Result<Root, Unusable
 
 /// The root without `.` and doubled slashes, so that what is below it begins with it and globs see
 /// the names that a person would write. `..` stays: it may stand behind a link.
-fn walked_name(named: &Path) -> PathBuf {
+pub(super) fn walked_name(named: &Path) -> PathBuf {
     let mut name: PathBuf = named.components().filter(|part| *part != Component::CurDir).collect();
     if name.as_os_str().is_empty() {
         name.push(".");

@@ -1,1 +1,1 @@
-
+//! Tests of ingrep, through what it makes public.
