@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 use crate::query::{Binary, Boundary, Case, MultiLine, Query, Terminator};
-use grep_matcher::Matcher as _;
+use grep_matcher::{Captures as _, Matcher as _};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast;
 
@@ -42,6 +42,28 @@ impl Matcher {
         self.0
             .find_iter_at(haystack, at, |m| found(m.start(), m.end()))
             .expect("this engine's error type has no public way to be made");
+    }
+
+    /// Like [`for_each_match`](Matcher::for_each_match). What the template makes of the match is
+    /// appended to `replaced` before `found` is called with it.
+    pub(crate) fn for_each_replaced(
+        &self,
+        haystack: &[u8],
+        at: usize,
+        template: &[u8],
+        replaced: &mut Vec<u8>,
+        mut found: impl FnMut(usize, usize, &mut Vec<u8>) -> bool,
+    ) {
+        let never = "this engine's error type has no public way to be made";
+        let mut groups = self.0.new_captures().expect(never);
+        self.0
+            .captures_iter_at(haystack, at, &mut groups, |groups| {
+                let whole = groups.get(0).expect("group 0 is the match");
+                let name = |name: &str| self.0.capture_index(name);
+                groups.interpolate(name, haystack, template, replaced);
+                found(whole.start(), whole.end(), replaced)
+            })
+            .expect(never);
     }
 }
 

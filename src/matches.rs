@@ -65,6 +65,18 @@ pub struct Line<'a> {
     pub cut: bool,
     /// Its length in bytes before the cut.
     pub full_bytes: u64,
+    /// The replacements of the matches, in one piece, and where each ends.
+    replaced: &'a [u8],
+    replaced_ends: &'a [usize],
+}
+
+impl<'a> Line<'a> {
+    /// What [`Query::replacement`](crate::Query::replacement) makes of the match `spans[index]`.
+    pub fn replacement(&self, index: usize) -> Option<&'a [u8]> {
+        let end = *self.replaced_ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.replaced_ends[before]);
+        Some(&self.replaced[start..end])
+    }
 }
 
 /// What was found in one file. One buffer backs all its lines.
@@ -88,6 +100,8 @@ pub struct FileMatches {
     pub limit: Option<&'static str>,
     buffer: Vec<u8>,
     spans: Vec<Span>,
+    replaced: Vec<u8>,
+    replaced_ends: Vec<usize>,
     lines: Vec<Record>,
 }
 
@@ -97,8 +111,26 @@ struct Record {
     offset: u64,
     bytes: std::ops::Range<usize>,
     spans: std::ops::Range<usize>,
+    replaced: std::ops::Range<usize>,
+    replaced_ends: std::ops::Range<usize>,
     kind: LineKind,
     full_bytes: u64,
+}
+
+/// The matches in a line, and what is made of each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Located {
+    pub(crate) spans: Vec<Span>,
+    pub(crate) replaced: Vec<u8>,
+    pub(crate) replaced_ends: Vec<usize>,
+}
+
+impl Located {
+    pub(crate) fn clear(&mut self) {
+        self.spans.clear();
+        self.replaced.clear();
+        self.replaced_ends.clear();
+    }
 }
 
 impl FileMatches {
@@ -113,6 +145,8 @@ impl FileMatches {
             limit: None,
             buffer: Vec::new(),
             spans: Vec::new(),
+            replaced: Vec::new(),
+            replaced_ends: Vec::new(),
             lines: Vec::new(),
         }
     }
@@ -127,6 +161,8 @@ impl FileMatches {
             kind: record.kind,
             cut: (record.bytes.len() as u64) < record.full_bytes,
             full_bytes: record.full_bytes,
+            replaced: &self.replaced[record.replaced.clone()],
+            replaced_ends: &self.replaced_ends[record.replaced_ends.clone()],
         })
     }
 
@@ -140,25 +176,31 @@ impl FileMatches {
         number: Option<u64>,
         offset: u64,
         bytes: &[u8],
-        spans: &[Span],
+        located: &Located,
         kind: LineKind,
         max_line_bytes: usize,
     ) {
         let kept = &bytes[..text::floor_char_boundary(bytes, max_line_bytes)];
         let cut = kept.len() < bytes.len();
         let (first_byte, first_span) = (self.buffer.len(), self.spans.len());
+        let (first_replaced, first_end) = (self.replaced.len(), self.replaced_ends.len());
         self.buffer.extend_from_slice(kept);
         self.spans.extend(
-            spans
+            located
+                .spans
                 .iter()
                 .take_while(|span| !cut || span.start < kept.len())
                 .map(|span| Span { start: span.start, end: span.end.min(kept.len()) }),
         );
+        self.replaced.extend_from_slice(&located.replaced);
+        self.replaced_ends.extend_from_slice(&located.replaced_ends);
         self.lines.push(Record {
             number,
             offset,
             bytes: first_byte..self.buffer.len(),
             spans: first_span..self.spans.len(),
+            replaced: first_replaced..self.replaced.len(),
+            replaced_ends: first_end..self.replaced_ends.len(),
             kind,
             full_bytes: bytes.len() as u64,
         });
@@ -167,6 +209,8 @@ impl FileMatches {
     /// How many bytes of memory the kept lines hold.
     pub(crate) fn held_bytes(&self) -> usize {
         self.buffer.len()
+            + self.replaced.len()
+            + self.replaced_ends.len() * size_of::<usize>()
             + self.spans.len() * size_of::<Span>()
             + self.lines.len() * size_of::<Record>()
     }
@@ -180,6 +224,8 @@ impl FileMatches {
         let first = &self.lines[keep];
         self.buffer.truncate(first.bytes.start);
         self.spans.truncate(first.spans.start);
+        self.replaced.truncate(first.replaced.start);
+        self.replaced_ends.truncate(first.replaced_ends.start);
         self.lines.truncate(keep);
     }
 }

@@ -115,6 +115,7 @@ pub struct Query {
     pub(crate) line_numbers: bool,
     pub(crate) encoding: Encoding,
     pub(crate) binary: Binary,
+    pub(crate) replacement: Option<Vec<u8>>,
 }
 
 impl Query {
@@ -149,6 +150,7 @@ impl Query {
             line_numbers: true,
             encoding: Encoding::default(),
             binary: Binary::default(),
+            replacement: None,
         }
     }
 
@@ -262,6 +264,22 @@ impl Query {
     /// What to do about NUL bytes. Default: [`Binary::Auto`].
     pub fn binary(mut self, binary: Binary) -> Query {
         self.binary = binary;
+        self
+    }
+
+    /// Tells for each match what this template makes of it; no line and no file is changed. `$1`
+    /// and `$name` stand for groups, `${1}a` parts one from what follows, `$$` is a dollar sign.
+    /// Default: none.
+    ///
+    /// ```
+    /// let search = ingrep::Query::new(r"(\w+)=(\w+)").replacement(Some("$2=$1")).compile()?;
+    /// let found = search.search_slice("x", b"a=b, c=d\n")?;
+    /// let line = found.lines().next().unwrap();
+    /// assert_eq!(line.replacement(1), Some(&b"d=c"[..]));
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn replacement(mut self, template: Option<impl Into<Vec<u8>>>) -> Query {
+        self.replacement = template.map(Into::into);
         self
     }
 

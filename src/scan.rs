@@ -5,9 +5,10 @@ use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
 use crate::haystack::{self, OpenError};
 use crate::limits::Limits;
 use crate::matcher::Matcher;
-use crate::matches::{FileMatches, LineKind, Span};
+use crate::matches::{FileMatches, LineKind, Located, Span};
 use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
 use grep_matcher::LineTerminator;
+use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
     SinkMatch,
@@ -27,6 +28,7 @@ pub(crate) struct Scanner {
     matcher: Matcher,
     binary: Binary,
     multi_line: bool,
+    replacement: Option<Vec<u8>>,
     caps: Caps,
 }
 
@@ -99,6 +101,7 @@ impl Scanner {
             matcher,
             binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
             multi_line,
+            replacement: query.replacement.clone(),
             caps: Caps {
                 max_lines: limits.max_lines_per_file.min(limits.max_lines),
                 max_lines_name: if limits.max_lines_per_file <= limits.max_lines {
@@ -133,29 +136,25 @@ impl Scanner {
         if self.multi_line && haystack.bytes > self.caps.max_multi_line_bytes as u64 {
             return skipped(self.too_large(visit.path));
         }
-        self.scan(visit, |scanner, mut sink| {
+        self.scan(visit, |searcher, matcher, sink| {
             let reader = StoppableReader {
                 inner: &haystack.file,
                 token: visit.token,
                 stopped: sink.stopped,
             };
-            let matcher = scanner.matcher.clone();
-            scanner.searcher.search_reader(&matcher.0, reader, &mut sink)
+            searcher.search_reader(matcher, reader, sink)
         })
     }
 
     /// Searches bytes in memory.
     pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Scanned {
-        self.scan(visit, |scanner, mut sink| {
-            let matcher = scanner.matcher.clone();
-            scanner.searcher.search_slice(&matcher.0, bytes, &mut sink)
-        })
+        self.scan(visit, |searcher, matcher, sink| searcher.search_slice(matcher, bytes, sink))
     }
 
     fn scan(
         &mut self,
         visit: &Visit<'_>,
-        search: impl FnOnce(&mut Scanner, Collecting<'_>) -> io::Result<()>,
+        search: impl FnOnce(&mut Searcher, &RegexMatcher, &mut Collecting<'_>) -> io::Result<()>,
     ) -> Scanned {
         self.searcher.set_binary_detection(match (self.binary, visit.explicit) {
             (Binary::Text, _) => BinaryDetection::none(),
@@ -164,20 +163,19 @@ impl Scanner {
         });
         let stopped = Cell::new(None);
         let mut found = FileMatches::new(visit.path);
-        let matcher = self.matcher.clone();
-        let caps = self.caps.clone();
-        let sink = Collecting {
-            matcher: &matcher,
-            caps: &caps,
+        let mut sink = Collecting {
+            matcher: &self.matcher,
+            caps: &self.caps,
             multi_line: self.multi_line,
             token: visit.token,
             stopped: &stopped,
             full: visit.count_only,
             kept_matches: 0,
-            spans: Vec::new(),
+            located: Located::default(),
+            replacement: self.replacement.as_deref(),
             found: &mut found,
         };
-        let result = search(self, sink);
+        let result = search(&mut self.searcher, &self.matcher.0, &mut sink);
         let stopped = stopped.get();
         let trouble = match result {
             Err(error) if stopped.is_none() => Some(self.trouble(visit.path, &error)),
@@ -242,7 +240,8 @@ struct Collecting<'a> {
     /// Once a line has been dropped, all later ones are: what is kept is a head.
     full: Option<&'static str>,
     kept_matches: u64,
-    spans: Vec<Span>,
+    located: Located,
+    replacement: Option<&'a [u8]>,
     found: &'a mut FileMatches,
 }
 
@@ -258,7 +257,7 @@ impl Collecting<'_> {
     }
 
     /// Locates the matches in one line, or in the lines of a match across lines. Returns how many
-    /// there are; those that begin within the kept part of the line are left in `self.spans`.
+    /// there are; those that begin within the kept part of the line are left in `self.located`.
     ///
     /// The engine is shown the line in its place in the buffer, so that look-around at its start
     /// sees what stands before.
@@ -268,21 +267,46 @@ impl Collecting<'_> {
         } else {
             line.start + without_terminator(&buffer[line.clone()], searcher.line_terminator()).len()
         };
-        let (spans, max) = (&mut self.spans, self.caps.max_line_bytes);
-        spans.clear();
+        let max = self.caps.max_line_bytes;
+        let Located { spans, replaced, replaced_ends } = &mut self.located;
         let mut count = 0;
-        self.matcher.for_each_match(&buffer[..end], line.start, |start, end| {
+        // Returns whether the match is in the line at all, and whether its place is kept.
+        let mut take = |start: usize, end: usize| {
             if start >= line.end {
-                return false;
+                return (false, false);
             }
             count += 1;
-            let start = start - line.start;
-            if start <= max {
+            let kept = start - line.start <= max;
+            if kept {
                 // Look-ahead can let a match end behind its lines.
-                spans.push(Span { start, end: end.min(line.end) - line.start });
+                let end = end.min(line.end) - line.start;
+                spans.push(Span { start: start - line.start, end });
             }
-            true
-        });
+            (true, kept)
+        };
+        let haystack = &buffer[..end];
+        match self.replacement {
+            None => {
+                self.matcher.for_each_match(haystack, line.start, |start, end| take(start, end).0)
+            }
+            Some(template) => {
+                self.matcher.for_each_replaced(
+                    haystack,
+                    line.start,
+                    template,
+                    replaced,
+                    |start, end, replaced| {
+                        let (in_line, kept) = take(start, end);
+                        if kept {
+                            replaced_ends.push(replaced.len());
+                        } else {
+                            replaced.truncate(replaced_ends.last().copied().unwrap_or(0));
+                        }
+                        in_line
+                    },
+                );
+            }
+        }
         count
     }
 
@@ -301,7 +325,7 @@ impl Collecting<'_> {
             self.found.limit = self.full;
             return;
         }
-        self.found.keep_line(number, offset, bytes, &self.spans, kind, self.caps.max_line_bytes);
+        self.found.keep_line(number, offset, bytes, &self.located, kind, self.caps.max_line_bytes);
     }
 }
 
@@ -317,9 +341,9 @@ impl Sink for Collecting<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        if searcher.invert_match() {
-            self.spans.clear();
-        } else {
+        self.located.clear();
+        // An inverted match is where the pattern is not.
+        if !searcher.invert_match() {
             let range = found.bytes_range_in_buffer();
             self.found.matches += self.locate(searcher, found.buffer(), range);
         }
@@ -345,7 +369,7 @@ impl Sink for Collecting<'_> {
         if kind == LineKind::Before {
             self.check_room();
         }
-        self.spans.clear();
+        self.located.clear();
         // Around inverted matches it is the context that holds the pattern.
         if searcher.invert_match() && self.full.is_none() {
             self.locate(searcher, context.bytes(), 0..context.bytes().len());

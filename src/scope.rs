@@ -166,7 +166,7 @@ impl IgnoreRules {
 pub struct Scope {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) base: Option<PathBuf>,
-    pub(crate) tolerant_roots: bool,
+    pub(crate) roots_policy: RootsPolicy,
     pub(crate) hidden: bool,
     pub(crate) prune_vcs: bool,
     pub(crate) ignore: IgnoreRules,
@@ -182,6 +182,20 @@ pub struct Scope {
     pub(crate) max_diagnostics: usize,
     pub(crate) pool: Pool,
     pub(crate) progress: Option<Progress>,
+    /// Whether a walk in path order comes upon files in that order, with trouble in its place.
+    pub(crate) walk_in_order: bool,
+}
+
+/// What is done about a root that cannot be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RootsPolicy {
+    /// It is an error.
+    Strict,
+    /// It is a diagnostic.
+    Tolerant,
+    /// As ripgrep does: a special file is read, `-` is the standard input, all else is told when
+    /// its turn comes.
+    AsRipgrep,
 }
 
 #[derive(Clone, Debug)]
@@ -216,7 +230,7 @@ impl Scope {
         Scope {
             roots: roots.into_iter().map(Into::into).collect(),
             base: None,
-            tolerant_roots: false,
+            roots_policy: RootsPolicy::Strict,
             hidden: true,
             prune_vcs: true,
             ignore: IgnoreRules::none(),
@@ -232,6 +246,7 @@ impl Scope {
             max_diagnostics: 100,
             pool: Pool::default(),
             progress: None,
+            walk_in_order: false,
         }
     }
 
@@ -273,7 +288,7 @@ impl Scope {
     /// Whether a root that is missing, unreadable or no regular file is a diagnostic instead of an
     /// error. Default: an error, before anything is searched.
     pub fn tolerant_roots(mut self, yes: bool) -> Scope {
-        self.tolerant_roots = yes;
+        self.roots_policy = if yes { RootsPolicy::Tolerant } else { RootsPolicy::Strict };
         self
     }
 

@@ -6,10 +6,14 @@
 mod order;
 mod reference;
 mod roots;
+mod trouble;
+
+pub(crate) use reference::Event;
+pub(crate) use trouble::{Origin, Trouble};
 
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Diagnostics, Result};
-use crate::scope::{Scope, SortBy};
+use crate::scope::{Order, Scope, SortBy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -29,6 +33,18 @@ pub struct FileEntry {
     pub time: Option<SystemTime>,
     /// Its size in bytes, when it had to be looked at for a time or a size limit.
     pub bytes: Option<u64>,
+    pub(crate) source: Source,
+}
+
+/// Where the bytes of a listed file come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A regular file; one of another kind that stands in its place is not opened.
+    Regular,
+    /// A FIFO, socket or device that the caller named.
+    Special,
+    /// The standard input that the caller handed over.
+    Stdin,
 }
 
 /// How a walk went.
@@ -49,15 +65,20 @@ pub struct FilesSummary {
 /// then.
 #[derive(Debug)]
 pub struct Files {
-    source: Source,
+    walk: Walk,
     summary: FilesSummary,
 }
 
 #[derive(Debug)]
-enum Source {
+enum Walk {
+    /// Over, and sorted.
     Ordered(std::vec::IntoIter<FileEntry>),
+    /// As it goes on.
     Streaming(Box<reference::Steps>),
 }
+
+/// A walk's events as they come.
+pub(crate) type Events = Box<dyn Iterator<Item = Event> + Send>;
 
 impl Scope {
     /// Lists the files of this scope.
@@ -90,31 +111,62 @@ impl Scope {
     /// ```
     pub fn files(&self, token: &CancelToken) -> Result<Files> {
         let filters = Arc::new(reference::Filters::new(self)?);
-        let mut diagnostics = Diagnostics::new(self.max_diagnostics);
-        let roots = roots::check(self, &mut diagnostics)?;
+        let roots = roots::check(self)?;
+        let diagnostics = Diagnostics::new(self.max_diagnostics);
         let mut summary = FilesSummary { files: 0, stopped: None, diagnostics };
-        let source = if self.sort_by == SortBy::Nothing {
-            Source::Streaming(Box::new(reference::Steps::new(filters, roots, token.clone())))
+        let walk = if self.sort_by == SortBy::Nothing {
+            Walk::Streaming(Box::new(reference::Steps::new(filters, roots, token.clone())))
         } else {
-            let threads = if self.pool.is_inline() { 1 } else { self.pool.threads() };
-            let mut found = Vec::new();
-            for root in &roots {
-                summary.stopped = token.stop();
-                if summary.stopped.is_some() {
-                    break;
-                }
-                let walked = reference::walk(&filters, root, threads, token);
-                found.extend(walked.files);
-                summary.diagnostics.merge(walked.diagnostics);
-                if walked.stopped.is_some() {
-                    summary.stopped = walked.stopped;
-                    break;
-                }
-            }
-            order::sort(&mut found, self.sort_by, self.order);
-            Source::Ordered(found.into_iter())
+            let mut files = Vec::new();
+            summary.stopped = self.walk_all(&filters, &roots, token, |event| match event {
+                Event::File(file) => files.push(file),
+                Event::Trouble(trouble) => trouble.diagnose(&mut summary.diagnostics),
+            });
+            order::sort(&mut files, self.sort_by, self.order);
+            Walk::Ordered(files.into_iter())
         };
-        Ok(Files { source, summary })
+        Ok(Files { walk, summary })
+    }
+
+    /// Walks all roots to their end, in no order inside a root. Returns why that ended early.
+    fn walk_all(
+        &self,
+        filters: &Arc<reference::Filters>,
+        roots: &[roots::Root],
+        token: &CancelToken,
+        mut each: impl FnMut(Event),
+    ) -> Option<Stop> {
+        let threads = if self.pool.is_inline() { 1 } else { self.pool.threads() };
+        for root in roots {
+            let walked = reference::walk(filters, root, threads, token);
+            walked.events.into_iter().for_each(&mut each);
+            if walked.stopped.is_some() {
+                return walked.stopped;
+            }
+        }
+        None
+    }
+
+    /// What comes of the walk in ripgrep's order: where it sorts by anything but ascending paths,
+    /// all trouble comes before all files.
+    pub(crate) fn events(&self, token: &CancelToken) -> Result<Events> {
+        let filters = Arc::new(reference::Filters::new(self)?);
+        let roots = roots::check(self)?;
+        let in_order = matches!(
+            (self.sort_by, self.order),
+            (SortBy::Nothing, _) | (SortBy::Path, Order::Ascending)
+        );
+        if in_order {
+            return Ok(Box::new(reference::Steps::new(filters, roots, token.clone())));
+        }
+        let (mut files, mut events) = (Vec::new(), Vec::new());
+        self.walk_all(&filters, &roots, token, |event| match event {
+            Event::File(file) => files.push(file),
+            trouble => events.push(trouble),
+        });
+        order::sort(&mut files, self.sort_by, self.order);
+        events.extend(files.into_iter().map(Event::File));
+        Ok(Box::new(events.into_iter()))
     }
 
     /// The path by which a listed file is opened.
@@ -136,13 +188,10 @@ impl Files {
     pub(crate) fn take_summary(&mut self) -> FilesSummary {
         let none = FilesSummary { files: 0, stopped: None, diagnostics: Diagnostics::new(0) };
         let mut summary = std::mem::replace(&mut self.summary, none);
-        match std::mem::replace(&mut self.source, Source::Ordered(Vec::new().into_iter())) {
+        match std::mem::replace(&mut self.walk, Walk::Ordered(Vec::new().into_iter())) {
             // What was found and not asked for has been listed all the same.
-            Source::Ordered(rest) => summary.files += rest.len() as u64,
-            Source::Streaming(walk) => {
-                summary.stopped = walk.stopped();
-                summary.diagnostics.merge(walk.into_diagnostics());
-            }
+            Walk::Ordered(rest) => summary.files += rest.len() as u64,
+            Walk::Streaming(walk) => summary.stopped = walk.stopped(),
         }
         summary
     }
@@ -152,18 +201,24 @@ impl Iterator for Files {
     type Item = FileEntry;
 
     fn next(&mut self) -> Option<FileEntry> {
-        let next = match &mut self.source {
-            Source::Ordered(files) => files.next(),
-            Source::Streaming(walk) => walk.next(),
+        let next = match &mut self.walk {
+            Walk::Ordered(files) => files.next(),
+            Walk::Streaming(walk) => walk.find_map(|event| match event {
+                Event::File(file) => Some(file),
+                Event::Trouble(trouble) => {
+                    trouble.diagnose(&mut self.summary.diagnostics);
+                    None
+                }
+            }),
         };
         self.summary.files += u64::from(next.is_some());
         next
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match &self.source {
-            Source::Ordered(files) => files.size_hint(),
-            Source::Streaming(_) => (0, None),
+        match &self.walk {
+            Walk::Ordered(files) => files.size_hint(),
+            Walk::Streaming(_) => (0, None),
         }
     }
 }

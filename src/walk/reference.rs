@@ -1,11 +1,12 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
-use super::FileEntry;
-use super::roots::{Root, is_vcs_name, walked_name};
+use super::roots::{Root, RootKind, is_vcs_name, walked_name};
+use super::trouble::Trouble;
+use super::{FileEntry, Source};
 use crate::cancel::{CancelToken, Stop};
-use crate::error::{Diagnostic, Diagnostics, Error, ErrorCode, Reason, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
-use crate::scope::{Scope, SortBy, TypeChange};
+use crate::scope::{Order, Scope, SortBy, TypeChange};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, Walk, WalkBuilder, WalkState};
@@ -31,8 +32,8 @@ impl Filters {
         Ok(Filters { overrides: overrides(scope)?, types: types(scope)?, scope: scope.clone() })
     }
 
-    /// A walk of one root, and what its named rule files had to say.
-    fn walk_builder(&self, root: &Root, diagnostics: &mut Diagnostics) -> WalkBuilder {
+    /// A walk of one root, and what is wrong with the named rule files.
+    fn walk_builder(&self, root: &Root, troubles: &mut Vec<Trouble>) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
         let mut builder = WalkBuilder::new(&root.path);
@@ -60,8 +61,11 @@ impl Filters {
             rules.global.iter().filter(|_| !rules.require_git || in_repository(&root.path));
         for file in global.chain(&rules.files) {
             if let Some(error) = builder.add_ignore(scope.locate(file)) {
-                push_all(diagnostics, file, Reason::IgnoreRule, &error);
+                troubles.push(Trouble::named_rules(file, error));
             }
+        }
+        if self.in_path_order() {
+            builder.sort_by_file_name(std::ffi::OsStr::cmp);
         }
         if scope.prune_vcs {
             builder.filter_entry(|entry| entry.depth() == 0 || !is_vcs_name(entry.file_name()));
@@ -69,37 +73,46 @@ impl Filters {
         builder
     }
 
-    /// What one step of a walk means: a file that passed all filters but the one on its
-    /// size, or nothing.
-    fn accept(
-        &self,
-        root: &Root,
-        step: Result<DirEntry, ignore::Error>,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Candidate> {
+    /// Whether the walk itself has to come upon files in path order.
+    fn in_path_order(&self) -> bool {
+        self.scope.walk_in_order
+            && (self.scope.sort_by, self.scope.order) == (SortBy::Path, Order::Ascending)
+    }
+
+    /// What one step of a walk means.
+    fn accept(&self, root: &Root, step: Result<DirEntry, ignore::Error>) -> Step {
         let entry = match step {
             Ok(entry) => entry,
-            Err(error) => {
-                let error = RootedError { root, error }.shown();
-                push_all(diagnostics, &root.written, Reason::Io, &error);
-                return None;
-            }
+            Err(error) => return Step::Trouble(Trouble::entry(root, error)),
         };
+        // The rules of a directory: it is walked all the same.
         if let Some(error) = entry.error() {
-            push_all(diagnostics, &shown(root, entry.path()), Reason::IgnoreRule, error);
+            return Step::Trouble(Trouble::rules(root, entry.path(), error));
         }
         // With links followed this is the type of the target.
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        (entry.depth() > 0 && is_file).then(|| Candidate::new(root, entry.into_path(), false))
+        if entry.depth() == 0 || !is_file {
+            return Step::Other;
+        }
+        Step::File(Candidate::new(root, entry.into_path(), None))
+    }
+
+    /// What comes of a step, after a look at the file if its time or size counts.
+    fn finish(&self, step: Step) -> Option<Event> {
+        match step {
+            Step::File(candidate) => self.list(candidate).map(Event::File),
+            Step::Trouble(trouble) => Some(Event::Trouble(trouble)),
+            Step::Other => None,
+        }
     }
 
     /// Looks at the file, once, if its time or size counts.
     fn list(&self, candidate: Candidate) -> Option<FileEntry> {
-        let Candidate { shown: path, at, root, explicit } = candidate;
+        let Candidate { shown: path, at, root, named } = candidate;
         let by = self.scope.sort_by;
         let by_time = !matches!(by, SortBy::Path | SortBy::Nothing);
-        let max_bytes = self.scope.max_file_bytes.filter(|_| !explicit);
-        let look = by_time || max_bytes.is_some();
+        let max_bytes = self.scope.max_file_bytes.filter(|_| named.is_none());
+        let look = (by_time || max_bytes.is_some()) && named != Some(Source::Stdin);
         let metadata = look.then(|| std::fs::metadata(at).ok()).flatten();
         let bytes = metadata.as_ref().map(Metadata::len);
         if max_bytes.zip(bytes).is_some_and(|(max, bytes)| bytes > max) {
@@ -114,8 +127,18 @@ impl Filters {
         if let Some(progress) = &self.scope.progress {
             progress.list_one();
         }
-        Some(FileEntry { path, root, explicit, time, bytes })
+        let source = named.unwrap_or(Source::Regular);
+        Some(FileEntry { path, root, explicit: named.is_some(), time, bytes, source })
     }
+}
+
+/// One step of a walk.
+enum Step {
+    /// A file that passed all filters but the one on its size.
+    File(Candidate),
+    Trouble(Trouble),
+    /// Nothing to list.
+    Other,
 }
 
 /// A file that has not been looked at yet.
@@ -124,12 +147,17 @@ struct Candidate {
     /// As the walk reaches it.
     at: PathBuf,
     root: usize,
-    explicit: bool,
+    /// What the caller named. `None` for a file that the walk came upon.
+    named: Option<Source>,
 }
 
 impl Candidate {
-    fn new(root: &Root, at: PathBuf, explicit: bool) -> Candidate {
-        Candidate { shown: shown(root, &at), at, root: root.index, explicit }
+    fn new(root: &Root, at: PathBuf, named: Option<Source>) -> Candidate {
+        let shown = match named {
+            Some(_) => root.written.clone(),
+            None => shown(root, &at),
+        };
+        Candidate { shown, at, root: root.index, named }
     }
 }
 
@@ -197,7 +225,7 @@ fn in_repository(root: &Path) -> bool {
 }
 
 /// A path of the walk as the caller's root writes it.
-fn shown(root: &Root, path: &Path) -> PathBuf {
+pub(super) fn shown(root: &Root, path: &Path) -> PathBuf {
     match path.strip_prefix(&root.path) {
         Ok(rest) if rest.as_os_str().is_empty() => root.written.clone(),
         Ok(rest) => root.written.join(rest),
@@ -205,65 +233,20 @@ fn shown(root: &Root, path: &Path) -> PathBuf {
     }
 }
 
-/// An error of the walk whose paths are still those of the walk.
-struct RootedError<'a> {
-    root: &'a Root,
-    error: ignore::Error,
+/// What comes of a walk, step by step.
+pub(crate) enum Event {
+    File(FileEntry),
+    Trouble(Trouble),
 }
 
-impl RootedError<'_> {
-    fn shown(self) -> ignore::Error {
-        let root = self.root;
-        let again =
-            |error: Box<ignore::Error>| Box::new(RootedError { root, error: *error }.shown());
-        match self.error {
-            ignore::Error::WithPath { path, err } => {
-                ignore::Error::WithPath { path: shown(root, &path), err: again(err) }
-            }
-            ignore::Error::WithDepth { err, .. } => *again(err),
-            ignore::Error::Partial(errors) => ignore::Error::Partial(
-                errors.into_iter().map(|error| *again(Box::new(error))).collect(),
-            ),
-            ignore::Error::Loop { ancestor, child } => {
-                ignore::Error::Loop { ancestor: shown(root, &ancestor), child: shown(root, &child) }
-            }
-            other => other,
-        }
-    }
-}
-
-/// Takes an error of the crate apart: each part is a diagnostic with its own place.
-fn push_all(diagnostics: &mut Diagnostics, place: &Path, reason: Reason, error: &ignore::Error) {
-    match error {
-        ignore::Error::Partial(errors) => {
-            errors.iter().for_each(|error| push_all(diagnostics, place, reason, error));
-        }
-        ignore::Error::WithPath { path, err } => push_all(diagnostics, path, reason, err),
-        ignore::Error::WithDepth { err, .. } => push_all(diagnostics, place, reason, err),
-        ignore::Error::Loop { ancestor, child } => {
-            let message = format!("a link leads back to {}", ancestor.display());
-            diagnostics.push(Diagnostic::new(child, Reason::Loop, message));
-        }
-        ignore::Error::Io(error) if reason == Reason::Io => {
-            // The crate wraps the system's error; the number, if there is one, tells its kind.
-            let plain = error.raw_os_error().map(std::io::Error::from_raw_os_error);
-            diagnostics.push(Diagnostic::io(place, plain.as_ref().unwrap_or(error)));
-        }
-        ignore::Error::WithLineNumber { .. } | ignore::Error::Glob { .. } => {
-            diagnostics.push(Diagnostic::new(place, Reason::IgnoreRule, error.to_string()));
-        }
-        other => diagnostics.push(Diagnostic::new(place, reason, other.to_string())),
-    }
-}
-
-/// What a walk of one root found.
+/// What a walk found, in no order.
+#[derive(Default)]
 pub(super) struct Walked {
-    pub(super) files: Vec<FileEntry>,
-    pub(super) diagnostics: Diagnostics,
+    pub(super) events: Vec<Event>,
     pub(super) stopped: Option<Stop>,
 }
 
-/// Walks one root to its end, in no order, on as many threads as the tree is worth.
+/// Walks one root to its end, on as many threads as the tree is worth.
 pub(super) fn walk(
     filters: &Arc<Filters>,
     root: &Root,
@@ -271,16 +254,16 @@ pub(super) fn walk(
     token: &CancelToken,
 ) -> Walked {
     let mut alone = Steps::new(Arc::clone(filters), vec![root.clone()], token.clone());
-    let mut files = Vec::new();
+    let mut events = Vec::new();
     // Not looked at before it is clear that this walk, and not the next, will list them.
     let mut held = Vec::new();
     for _ in 0..if threads > 1 { SMALL_TREE_ENTRIES } else { usize::MAX } {
         match alone.step() {
-            Some(step) if threads > 1 => held.extend(step),
-            Some(step) => files.extend(step.and_then(|candidate| filters.list(candidate))),
+            Some(step) if threads > 1 => held.push(step),
+            Some(step) => events.extend(filters.finish(step)),
             None => {
-                files.extend(held.into_iter().filter_map(|candidate| filters.list(candidate)));
-                return Walked { files, diagnostics: alone.diagnostics, stopped: alone.stopped };
+                events.extend(held.into_iter().filter_map(|step| filters.finish(step)));
+                return Walked { events, stopped: alone.stopped };
             }
         }
     }
@@ -288,28 +271,19 @@ pub(super) fn walk(
 }
 
 fn walk_parallel(filters: &Filters, root: &Root, threads: usize, token: &CancelToken) -> Walked {
-    let mut walked = Walked {
-        files: Vec::new(),
-        diagnostics: Diagnostics::new(filters.scope.max_diagnostics),
-        stopped: None,
-    };
-    let mut builder = filters.walk_builder(root, &mut walked.diagnostics);
+    let mut troubles = Vec::new();
+    let mut builder = filters.walk_builder(root, &mut troubles);
     builder.threads(threads);
-    let shared = Mutex::new(walked);
+    let events = troubles.into_iter().map(Event::Trouble).collect();
+    let shared = Mutex::new(Walked { events, stopped: None });
     builder.build_parallel().run(|| {
-        let mut mine = Gathering {
-            files: Vec::new(),
-            diagnostics: Diagnostics::new(filters.scope.max_diagnostics),
-            stopped: None,
-            shared: &shared,
-        };
+        let mut mine = Gathering { walked: Walked::default(), shared: &shared };
         Box::new(move |step| {
-            mine.stopped = token.stop();
-            if mine.stopped.is_some() {
+            mine.walked.stopped = token.stop();
+            if mine.walked.stopped.is_some() {
                 return WalkState::Quit;
             }
-            let candidate = filters.accept(root, step, &mut mine.diagnostics);
-            mine.files.extend(candidate.and_then(|candidate| filters.list(candidate)));
+            mine.walked.events.extend(filters.finish(filters.accept(root, step)));
             WalkState::Continue
         })
     });
@@ -318,19 +292,15 @@ fn walk_parallel(filters: &Filters, root: &Root, threads: usize, token: &CancelT
 
 /// What one thread gathers; handed over when the thread is done.
 struct Gathering<'a> {
-    files: Vec<FileEntry>,
-    diagnostics: Diagnostics,
-    stopped: Option<Stop>,
+    walked: Walked,
     shared: &'a Mutex<Walked>,
 }
 
 impl Drop for Gathering<'_> {
     fn drop(&mut self) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.files.append(&mut self.files);
-        shared.stopped = shared.stopped.or(self.stopped);
-        let none = Diagnostics::new(0);
-        shared.diagnostics.merge(std::mem::replace(&mut self.diagnostics, none));
+        shared.events.append(&mut self.walked.events);
+        shared.stopped = shared.stopped.or(self.walked.stopped);
     }
 }
 
@@ -339,34 +309,24 @@ pub(super) struct Steps {
     filters: Arc<Filters>,
     roots: std::vec::IntoIter<Root>,
     current: Option<(Root, Walk)>,
+    /// Told before the walk goes on.
+    troubles: std::vec::IntoIter<Trouble>,
     token: CancelToken,
     stopped: Option<Stop>,
-    diagnostics: Diagnostics,
 }
 
 impl Steps {
     pub(super) fn new(filters: Arc<Filters>, roots: Vec<Root>, token: CancelToken) -> Steps {
-        let diagnostics = Diagnostics::new(filters.scope.max_diagnostics);
-        Steps {
-            filters,
-            roots: roots.into_iter(),
-            current: None,
-            token,
-            stopped: None,
-            diagnostics,
-        }
+        let (roots, troubles) = (roots.into_iter(), Vec::new().into_iter());
+        Steps { filters, roots, current: None, troubles, token, stopped: None }
     }
 
     pub(super) fn stopped(&self) -> Option<Stop> {
         self.stopped
     }
 
-    pub(super) fn into_diagnostics(self) -> Diagnostics {
-        self.diagnostics
-    }
-
-    /// The next step of the walk, which may come upon a file. `None` at the end.
-    fn step(&mut self) -> Option<Option<Candidate>> {
+    /// The next step of the walk. `None` at the end.
+    fn step(&mut self) -> Option<Step> {
         loop {
             if self.stopped.is_none() {
                 self.stopped = self.token.stop();
@@ -374,35 +334,43 @@ impl Steps {
             if self.stopped.is_some() {
                 return None;
             }
+            if let Some(trouble) = self.troubles.next() {
+                return Some(Step::Trouble(trouble));
+            }
             if let Some((root, walk)) = &mut self.current {
                 match walk.next() {
-                    Some(step) => {
-                        return Some(self.filters.accept(root, step, &mut self.diagnostics));
-                    }
+                    Some(step) => return Some(self.filters.accept(root, step)),
                     None => self.current = None,
                 }
             }
             let root = self.roots.next()?;
-            if !root.is_dir {
-                let at = root.path.clone();
-                return Some(Some(Candidate::new(&root, at, true)));
+            match root.kind {
+                RootKind::File(source) => {
+                    let at = root.path.clone();
+                    return Some(Step::File(Candidate::new(&root, at, Some(source))));
+                }
+                RootKind::Dir => {
+                    let mut troubles = Vec::new();
+                    let walk = self.filters.walk_builder(&root, &mut troubles).build();
+                    self.troubles = troubles.into_iter();
+                    self.current = Some((root, walk));
+                }
+                RootKind::Unusable(trouble) => return Some(Step::Trouble(trouble)),
             }
-            let walk = self.filters.walk_builder(&root, &mut self.diagnostics).build();
-            self.current = Some((root, walk));
         }
     }
 }
 
-/// The files of the walk. The steps that list none are passed over.
+/// What comes of the walk. The steps of which nothing comes are passed over.
 impl Iterator for Steps {
-    type Item = FileEntry;
+    type Item = Event;
 
-    fn next(&mut self) -> Option<FileEntry> {
+    fn next(&mut self) -> Option<Event> {
         loop {
             let step = self.step()?;
-            let listed = step.and_then(|candidate| self.filters.list(candidate));
-            if listed.is_some() {
-                return listed;
+            let event = self.filters.finish(step);
+            if event.is_some() {
+                return event;
             }
         }
     }

@@ -1,7 +1,9 @@
 //! What the caller named, looked at before anything is walked.
 
-use crate::error::{Diagnostic, Diagnostics, Error, ErrorCode, Reason, Result};
-use crate::scope::Scope;
+use super::Source;
+use super::trouble::Trouble;
+use crate::error::{Error, ErrorCode, Result};
+use crate::scope::{RootsPolicy, Scope};
 use crate::text;
 use std::ffi::OsStr;
 use std::io;
@@ -13,37 +15,53 @@ pub(super) fn is_vcs_name(name: &OsStr) -> bool {
     VCS_NAMES.iter().any(|vcs| name == *vcs)
 }
 
-/// A root that exists and can be read.
+/// One of the places the caller named, after a look at it.
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     /// Its place among the roots of the scope.
     pub(super) index: usize,
     /// As the caller wrote it.
     pub(super) written: PathBuf,
-    /// As it is opened.
+    /// As it is walked.
     pub(super) path: PathBuf,
-    pub(super) is_dir: bool,
+    pub(super) kind: RootKind,
 }
 
-/// The usable roots. One that is not is an error, or with tolerant roots a diagnostic.
-pub(super) fn check(scope: &Scope, diagnostics: &mut Diagnostics) -> Result<Vec<Root>> {
+#[derive(Clone, Debug)]
+pub(super) enum RootKind {
+    Dir,
+    File(Source),
+    Unusable(Trouble),
+}
+
+/// Looks at the roots. One that cannot be searched is an error, or by the scope's wish unusable.
+pub(super) fn check(scope: &Scope) -> Result<Vec<Root>> {
     if scope.roots.is_empty() {
         return Err(Error::new(ErrorCode::NoRoot, "there is no directory or file to search")
             .with_hint("name at least one root"));
     }
-    let mut usable = Vec::with_capacity(scope.roots.len());
-    for (index, written) in scope.roots.iter().enumerate() {
-        match examine(scope, index, written) {
-            Ok(root) if root.is_dir && scope.prune_vcs && lies_in_vcs(scope, written) => {
-                let message = "the root lies in a version control directory, which is left out";
-                diagnostics.push(Diagnostic::new(written, Reason::VcsRoot, message));
-            }
-            Ok(root) => usable.push(root),
-            Err(unusable) if scope.tolerant_roots => diagnostics.push(unusable.diagnostic(written)),
-            Err(unusable) => return Err(unusable.error(written)),
+    scope.roots.iter().enumerate().map(|(index, written)| root(scope, index, written)).collect()
+}
+
+fn root(scope: &Scope, index: usize, written: &Path) -> Result<Root> {
+    let named = scope.locate(written);
+    let kind = match examine(scope, written, &named) {
+        Ok(RootKind::Dir) if scope.prune_vcs && lies_in_vcs(&named) => {
+            RootKind::Unusable(Trouble::vcs_root(written))
         }
-    }
-    Ok(usable)
+        Ok(kind) => kind,
+        Err(unusable) if scope.roots_policy == RootsPolicy::Strict => {
+            return Err(unusable.error(written));
+        }
+        Err(Unusable::Special) => RootKind::Unusable(Trouble::special(written)),
+        Err(Unusable::Io(error)) => RootKind::Unusable(Trouble::root(written, error)),
+    };
+    let path = match kind {
+        // The name as it was written decides: `file/` opens no file.
+        RootKind::File(_) => named,
+        _ => walked_name(&named),
+    };
+    Ok(Root { index, written: written.to_path_buf(), path, kind })
 }
 
 enum Unusable {
@@ -81,35 +99,26 @@ impl Unusable {
         };
         error.with_path(written)
     }
-
-    fn diagnostic(self, written: &Path) -> Diagnostic {
-        match self {
-            Unusable::Special => Diagnostic::new(
-                written,
-                Reason::SpecialFile,
-                "neither a directory nor a regular file",
-            ),
-            Unusable::Io(error) => Diagnostic::io(written, &error),
-        }
-    }
 }
 
-fn examine(scope: &Scope, index: usize, written: &Path) -> Result<Root, Unusable> {
-    let named = scope.locate(written);
-    // The name as it was written decides: `file/` names no file.
-    let metadata = std::fs::metadata(&named)?;
+fn examine(scope: &Scope, written: &Path, named: &Path) -> Result<RootKind, Unusable> {
+    let as_ripgrep = scope.roots_policy == RootsPolicy::AsRipgrep;
+    if as_ripgrep && written == Path::new("-") {
+        return Ok(RootKind::File(Source::Stdin));
+    }
+    let metadata = std::fs::metadata(named)?;
     if metadata.is_dir() {
         // Found out now, so that nothing is searched when one of several roots is closed.
-        std::fs::read_dir(&named)?;
-    } else if !metadata.is_file() {
-        return Err(Unusable::Special);
+        if !as_ripgrep {
+            std::fs::read_dir(named)?;
+        }
+        return Ok(RootKind::Dir);
     }
-    Ok(Root {
-        index,
-        written: written.to_path_buf(),
-        path: walked_name(&named),
-        is_dir: metadata.is_dir(),
-    })
+    match metadata.is_file() {
+        true => Ok(RootKind::File(Source::Regular)),
+        false if as_ripgrep => Ok(RootKind::File(Source::Special)),
+        false => Err(Unusable::Special),
+    }
 }
 
 /// The root without `.` and doubled slashes, so that what is below it begins with it and globs see
@@ -126,8 +135,8 @@ pub(super) fn walked_name(named: &Path) -> PathBuf {
     name
 }
 
-fn lies_in_vcs(scope: &Scope, written: &Path) -> bool {
-    text::lexical(&scope.locate(written))
+fn lies_in_vcs(named: &Path) -> bool {
+    text::lexical(named)
         .components()
         .any(|part| matches!(part, Component::Normal(name) if is_vcs_name(name)))
 }

@@ -1,0 +1,161 @@
+//! What goes wrong in a walk, kept as the `ignore` crate tells it until somebody asks for words.
+
+use super::reference::shown;
+use super::roots::Root;
+use crate::error::{Diagnostic, Diagnostics, Reason};
+use std::error::Error as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where trouble comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// An entry that could not be walked, or the rules above a root.
+    Entry,
+    /// The rules in a walked directory, or in a named file.
+    Rules,
+}
+
+/// One error of a walk.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    pub(crate) origin: Origin,
+    /// Where, if the cause itself does not say.
+    place: PathBuf,
+    cause: Cause,
+}
+
+#[derive(Clone, Debug)]
+enum Cause {
+    Crate(ignore::Error),
+    VcsRoot,
+    SpecialRoot,
+}
+
+impl Trouble {
+    pub(super) fn entry(root: &Root, error: ignore::Error) -> Trouble {
+        Trouble {
+            origin: Origin::Entry,
+            place: root.written.clone(),
+            cause: Cause::Crate(rewrite(root, error)),
+        }
+    }
+
+    pub(super) fn rules(root: &Root, at: &Path, error: &ignore::Error) -> Trouble {
+        let cause = Cause::Crate(rewrite(root, error.clone()));
+        Trouble { origin: Origin::Rules, place: shown(root, at), cause }
+    }
+
+    /// A named file of rules keeps the name that it was given.
+    pub(super) fn named_rules(file: &Path, error: ignore::Error) -> Trouble {
+        Trouble { origin: Origin::Rules, place: file.to_path_buf(), cause: Cause::Crate(error) }
+    }
+
+    pub(super) fn root(written: &Path, error: io::Error) -> Trouble {
+        let error = ignore::Error::WithPath {
+            path: written.to_path_buf(),
+            err: Box::new(ignore::Error::Io(error)),
+        };
+        let cause = Cause::Crate(error);
+        Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
+    }
+
+    pub(super) fn vcs_root(written: &Path) -> Trouble {
+        let cause = Cause::VcsRoot;
+        Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
+    }
+
+    pub(super) fn special(written: &Path) -> Trouble {
+        let cause = Cause::SpecialRoot;
+        Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
+    }
+
+    /// As diagnostics: each part of the error has its own place.
+    pub(super) fn diagnose(&self, diagnostics: &mut Diagnostics) {
+        let reason = match self.origin {
+            Origin::Entry => Reason::Io,
+            Origin::Rules => Reason::IgnoreRule,
+        };
+        let (reason, message) = match &self.cause {
+            Cause::Crate(error) => return push_all(diagnostics, &self.place, reason, error),
+            Cause::VcsRoot => (Reason::VcsRoot, VCS_ROOT),
+            Cause::SpecialRoot => (Reason::SpecialFile, SPECIAL_ROOT),
+        };
+        diagnostics.push(Diagnostic::new(&self.place, reason, message));
+    }
+
+    /// In the words of ripgrep, which differ with the walk that it would have used.
+    pub(crate) fn text(&self, sequential: bool) -> String {
+        let error = match &self.cause {
+            Cause::Crate(error) => error,
+            Cause::VcsRoot => return format!("{}: {VCS_ROOT}", self.place.display()),
+            Cause::SpecialRoot => return format!("{}: {SPECIAL_ROOT}", self.place.display()),
+        };
+        match error {
+            ignore::Error::WithPath { path, err } if sequential => match &**err {
+                ignore::Error::Io(error) if self.origin == Origin::Entry => {
+                    let path = path.display();
+                    format!("{path}: IO error for operation on {path}: {error}")
+                }
+                _ => error.to_string(),
+            },
+            error => error.to_string(),
+        }
+    }
+}
+
+const VCS_ROOT: &str = "the root lies in a version control directory, which is left out";
+const SPECIAL_ROOT: &str = "neither a directory nor a regular file";
+
+/// The error with the paths of the walk as the caller's root writes them, without depths, and with
+/// the system's own errors where a crate below has wrapped them.
+fn rewrite(root: &Root, error: ignore::Error) -> ignore::Error {
+    let again = |error: Box<ignore::Error>| Box::new(rewrite(root, *error));
+    match error {
+        ignore::Error::WithPath { path, err } => {
+            ignore::Error::WithPath { path: shown(root, &path), err: again(err) }
+        }
+        ignore::Error::WithDepth { err, .. } => *again(err),
+        ignore::Error::WithLineNumber { line, err } => {
+            ignore::Error::WithLineNumber { line, err: again(err) }
+        }
+        ignore::Error::Partial(errors) => {
+            ignore::Error::Partial(errors.into_iter().map(|error| rewrite(root, error)).collect())
+        }
+        ignore::Error::Loop { ancestor, child } => {
+            ignore::Error::Loop { ancestor: shown(root, &ancestor), child: shown(root, &child) }
+        }
+        ignore::Error::Io(error) => ignore::Error::Io(unwrapped(error)),
+        other => other,
+    }
+}
+
+fn unwrapped(error: io::Error) -> io::Error {
+    let wrapped = error.get_ref().and_then(|inner| inner.source());
+    let inner = wrapped.and_then(|source| source.downcast_ref::<io::Error>());
+    match inner.and_then(io::Error::raw_os_error) {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => error,
+    }
+}
+
+fn push_all(diagnostics: &mut Diagnostics, place: &Path, reason: Reason, error: &ignore::Error) {
+    match error {
+        ignore::Error::Partial(errors) => {
+            errors.iter().for_each(|error| push_all(diagnostics, place, reason, error));
+        }
+        ignore::Error::WithPath { path, err } => push_all(diagnostics, path, reason, err),
+        ignore::Error::WithDepth { err, .. } => push_all(diagnostics, place, reason, err),
+        ignore::Error::Loop { ancestor, child } => {
+            let message = format!("a link leads back to {}", ancestor.display());
+            diagnostics.push(Diagnostic::new(child, Reason::Loop, message));
+        }
+        ignore::Error::Io(error) if reason == Reason::Io => {
+            diagnostics.push(Diagnostic::io(place, error));
+        }
+        ignore::Error::WithLineNumber { .. } | ignore::Error::Glob { .. } => {
+            diagnostics.push(Diagnostic::new(place, Reason::IgnoreRule, error.to_string()));
+        }
+        other => diagnostics.push(Diagnostic::new(place, reason, other.to_string())),
+    }
+}
