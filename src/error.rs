@@ -118,6 +118,8 @@ struct Inner {
     pattern: Option<usize>,
     span: Option<Range<usize>>,
     hint: Option<String>,
+    /// What the regex engine itself said.
+    engine: Option<String>,
 }
 
 /// What a function of this crate returns.
@@ -132,6 +134,7 @@ impl Error {
             pattern: None,
             span: None,
             hint: None,
+            engine: None,
         }))
     }
 
@@ -149,6 +152,16 @@ impl Error {
         self.0.pattern = Some(pattern);
         self.0.span = Some(span);
         self
+    }
+
+    pub(crate) fn with_engine_text(mut self, text: String) -> Error {
+        self.0.engine = Some(text);
+        self
+    }
+
+    /// The message in the words of the regex engine, where it comes from there.
+    pub(crate) fn engine_text(&self) -> &str {
+        self.0.engine.as_deref().unwrap_or(&self.0.message)
     }
 
     /// The stable kind of this failure.

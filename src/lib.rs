@@ -38,6 +38,7 @@ mod ordered;
 mod pool;
 mod progress;
 mod query;
+pub mod rg;
 mod scan;
 mod scope;
 mod search;

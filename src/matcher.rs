@@ -27,7 +27,10 @@ impl Matcher {
         }
         match builder(query, limits).build_many(&query.patterns) {
             Ok(matcher) => Ok(Matcher(matcher)),
-            Err(error) => Err(refusal(query, limits, &error)),
+            Err(error) => {
+                let text = error.to_string();
+                Err(refusal(query, limits, &error).with_engine_text(text))
+            }
         }
     }
 

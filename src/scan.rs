@@ -8,7 +8,6 @@ use crate::matcher::Matcher;
 use crate::matches::{FileMatches, LineKind, Located, Span};
 use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
 use grep_matcher::LineTerminator;
-use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
     SinkMatch,
@@ -21,6 +20,9 @@ use std::path::Path;
 /// How far behind the last line of a match the engine is shown bytes when the matches in it are
 /// located: enough for a `$` or a word boundary to see what follows.
 const LOOK_AHEAD_BYTES: usize = 128;
+
+/// How much of a file is read before the token is asked again.
+const READ_BYTES: usize = 1 << 18;
 
 /// Searches one file after another. It holds buffers, so a worker keeps its own.
 pub(crate) struct Scanner {
@@ -62,7 +64,18 @@ pub(crate) struct Visit<'a> {
     pub(crate) explicit: bool,
     /// The limit for which lines are only counted, because nobody has room for them any more.
     pub(crate) count_only: Option<&'static str>,
+    /// Whether the file is held in memory and searched as one slice, as if it had been mapped.
+    /// Binary files are treated otherwise then; see [`Limits::max_multi_line_bytes`].
+    pub(crate) whole: bool,
+    /// Whether one match is all that is asked for.
+    pub(crate) first_only: bool,
     pub(crate) token: &'a CancelToken,
+}
+
+impl<'a> Visit<'a> {
+    pub(crate) fn new(path: &'a Path, explicit: bool, token: &'a CancelToken) -> Visit<'a> {
+        Visit { path, explicit, count_only: None, whole: false, first_only: false, token }
+    }
 }
 
 impl Scanner {
@@ -136,25 +149,56 @@ impl Scanner {
         if self.multi_line && haystack.bytes > self.caps.max_multi_line_bytes as u64 {
             return skipped(self.too_large(visit.path));
         }
+        if visit.whole && haystack.bytes <= self.caps.max_multi_line_bytes as u64 {
+            return self.scan_whole(&haystack.file, visit);
+        }
+        self.scan_reader(&haystack.file, visit)
+    }
+
+    /// Searches a FIFO or device that the caller named. Opening it can wait for as long as its
+    /// other end likes.
+    pub(crate) fn scan_special(&mut self, at: &Path, visit: &Visit<'_>) -> Scanned {
+        match std::fs::File::open(at) {
+            Ok(file) => self.scan_reader(file, visit),
+            Err(error) => Scanned {
+                found: FileMatches::new(visit.path),
+                trouble: Some(Diagnostic::io(visit.path, &error)),
+                stopped: None,
+                opened: false,
+            },
+        }
+    }
+
+    /// Searches what is read until its end.
+    pub(crate) fn scan_reader(&mut self, inner: impl Read, visit: &Visit<'_>) -> Scanned {
         self.scan(visit, |searcher, matcher, sink| {
-            let reader = StoppableReader {
-                inner: &haystack.file,
-                token: visit.token,
-                stopped: sink.stopped,
-            };
-            searcher.search_reader(matcher, reader, sink)
+            let reader = StoppableReader { inner, token: visit.token, stopped: sink.stopped };
+            searcher.search_reader(&matcher.0, reader, sink)
+        })
+    }
+
+    fn scan_whole(&mut self, file: &std::fs::File, visit: &Visit<'_>) -> Scanned {
+        self.scan(visit, |searcher, matcher, sink| {
+            let mut bytes = Vec::new();
+            let reader = StoppableReader { inner: file, token: visit.token, stopped: sink.stopped };
+            io::BufReader::with_capacity(READ_BYTES, reader).read_to_end(&mut bytes)?;
+            // Nothing is mapped where there is nothing.
+            if bytes.is_empty() {
+                return searcher.search_reader(&matcher.0, &bytes[..], sink);
+            }
+            searcher.search_slice(&matcher.0, &bytes, sink)
         })
     }
 
     /// Searches bytes in memory.
     pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Scanned {
-        self.scan(visit, |searcher, matcher, sink| searcher.search_slice(matcher, bytes, sink))
+        self.scan(visit, |searcher, matcher, sink| searcher.search_slice(&matcher.0, bytes, sink))
     }
 
     fn scan(
         &mut self,
         visit: &Visit<'_>,
-        search: impl FnOnce(&mut Searcher, &RegexMatcher, &mut Collecting<'_>) -> io::Result<()>,
+        search: impl FnOnce(&mut Searcher, &Matcher, &mut Collecting<'_>) -> io::Result<()>,
     ) -> Scanned {
         self.searcher.set_binary_detection(match (self.binary, visit.explicit) {
             (Binary::Text, _) => BinaryDetection::none(),
@@ -169,13 +213,14 @@ impl Scanner {
             multi_line: self.multi_line,
             token: visit.token,
             stopped: &stopped,
+            first_only: visit.first_only,
             full: visit.count_only,
             kept_matches: 0,
             located: Located::default(),
             replacement: self.replacement.as_deref(),
             found: &mut found,
         };
-        let result = search(&mut self.searcher, &self.matcher.0, &mut sink);
+        let result = search(&mut self.searcher, &self.matcher, &mut sink);
         let stopped = stopped.get();
         let trouble = match result {
             Err(error) if stopped.is_none() => Some(self.trouble(visit.path, &error)),
@@ -237,6 +282,7 @@ struct Collecting<'a> {
     multi_line: bool,
     token: &'a CancelToken,
     stopped: &'a Cell<Option<Stop>>,
+    first_only: bool,
     /// Once a line has been dropped, all later ones are: what is kept is a head.
     full: Option<&'static str>,
     kept_matches: u64,
@@ -268,6 +314,7 @@ impl Collecting<'_> {
             line.start + without_terminator(&buffer[line.clone()], searcher.line_terminator()).len()
         };
         let max = self.caps.max_line_bytes;
+        self.located.clear();
         let Located { spans, replaced, replaced_ends } = &mut self.located;
         let mut count = 0;
         // Returns whether the match is in the line at all, and whether its place is kept.
@@ -341,12 +388,10 @@ impl Sink for Collecting<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        self.located.clear();
-        // An inverted match is where the pattern is not.
-        if !searcher.invert_match() {
-            let range = found.bytes_range_in_buffer();
-            self.found.matches += self.locate(searcher, found.buffer(), range);
-        }
+        // Even an inverted match can hold the pattern: behind the limit of a search that passes
+        // all lines through.
+        let range = found.bytes_range_in_buffer();
+        self.found.matches += self.locate(searcher, found.buffer(), range);
         self.found.lines_matched += if self.multi_line { found.lines().count() as u64 } else { 1 };
         self.check_room();
         self.kept_matches += 1;
@@ -356,7 +401,7 @@ impl Sink for Collecting<'_> {
             found.bytes(),
             LineKind::Match,
         );
-        self.go_on()
+        Ok(self.go_on()? && !self.first_only)
     }
 
     fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {

@@ -115,7 +115,8 @@ impl IgnoreRules {
         self
     }
 
-    /// Whether all rules ignore case. Default: no.
+    /// Whether rules ignore case, but for those of the global and the named files, which never do.
+    /// Default: no.
     pub fn case_insensitive(mut self, yes: bool) -> IgnoreRules {
         self.case_insensitive = yes;
         self
@@ -184,6 +185,8 @@ pub struct Scope {
     pub(crate) progress: Option<Progress>,
     /// Whether a walk in path order comes upon files in that order, with trouble in its place.
     pub(crate) walk_in_order: bool,
+    /// Whether a walk without an order tells the trouble that ripgrep's parallel walk tells.
+    pub(crate) walk_as_parallel: bool,
 }
 
 /// What is done about a root that cannot be searched.
@@ -247,6 +250,7 @@ impl Scope {
             pool: Pool::default(),
             progress: None,
             walk_in_order: false,
+            walk_as_parallel: false,
         }
     }
 

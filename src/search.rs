@@ -80,8 +80,13 @@ impl SearchBuilder {
     /// assert_eq!(error.code(), ErrorCode::PatternTooLarge);
     /// ```
     pub fn compile(self) -> Result<Search> {
+        self.query.check()?;
+        self.compile_unchecked()
+    }
+
+    /// Compiles combinations of options, too, that the engine does not get right.
+    pub(crate) fn compile_unchecked(self) -> Result<Search> {
         let SearchBuilder { query, scope, limits } = self;
-        query.check()?;
         let matcher = Matcher::compile(&query, &limits)?;
         // The first scanner finds what else is wrong with the query, and is the first to be used.
         let scanner = Scanner::new(&query, &limits, matcher.clone())?;
@@ -258,13 +263,18 @@ impl Search {
         self.search_one(path, |scanner, visit| scanner.scan_file(path, visit))
     }
 
+    /// Lets a scanner of this search work.
+    pub(crate) fn with_scanner<T>(&self, work: impl FnOnce(&mut Scanner) -> T) -> Result<T> {
+        self.engine.with_scanner(work)
+    }
+
     fn search_one(
         &self,
         path: &Path,
         scan: impl FnOnce(&mut Scanner, &Visit<'_>) -> Scanned,
     ) -> Result<FileMatches> {
         let token = CancelToken::new();
-        let visit = Visit { path, explicit: true, count_only: None, token: &token };
+        let visit = Visit::new(path, true, &token);
         let scanned = self.engine.with_scanner(|scanner| scan(scanner, &visit))?;
         match scanned.trouble {
             None => Ok(scanned.found),
@@ -320,12 +330,8 @@ impl Worker {
         if let Some(stop) = self.token.stop() {
             return Searched::NotBegun(stop);
         }
-        let visit = Visit {
-            path: &file.path,
-            explicit: file.explicit,
-            count_only: self.count_only.load(Ordering::Relaxed).then_some("max_lines"),
-            token: &self.token,
-        };
+        let mut visit = Visit::new(&file.path, file.explicit, &self.token);
+        visit.count_only = self.count_only.load(Ordering::Relaxed).then_some("max_lines");
         let at = self.scope.locate(&file.path);
         match self.engine.with_scanner(|scanner| scanner.scan_file(&at, &visit)) {
             Ok(scanned) => {

@@ -30,6 +30,9 @@ pub(crate) enum Command {
     ///
     /// Exit codes as for grep.
     Glob(Box<GlobArguments>),
+    /// Do what ripgrep does with these arguments: --files, --json and -q. See `ingrep rg --help`.
+    #[command(disable_help_flag = true)]
+    Rg,
 }
 
 #[derive(Args, Debug)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod print;
+mod rg;
 mod status;
 
 use args::{Arguments, Command, GlobArguments, GrepArguments};
@@ -21,7 +22,6 @@ const NOTHING: u8 = 1;
 const FAILED: u8 = 2;
 
 pub(crate) fn run() -> ExitCode {
-    let arguments = Arguments::parse();
     let token = CancelToken::new();
     let interrupted = token.clone();
     // Without the handler Ctrl-C ends the process, as it would have anyway.
@@ -32,9 +32,15 @@ pub(crate) fn run() -> ExitCode {
         }
         interrupted.cancel();
     });
+    if let Some(argv) = rg::argv() {
+        return rg::run(argv, &token).into();
+    }
+    let arguments = Arguments::parse();
     let code = match &arguments.command {
         Command::Grep(grep) => self::grep(grep, &token),
         Command::Glob(glob) => self::glob(glob, &token),
+        // Taken care of above: its arguments are not clap's.
+        Command::Rg => return rg::run(Vec::new(), &token).into(),
     };
     code.into()
 }

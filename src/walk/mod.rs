@@ -112,7 +112,8 @@ impl Scope {
     pub fn files(&self, token: &CancelToken) -> Result<Files> {
         let filters = Arc::new(reference::Filters::new(self)?);
         let roots = roots::check(self)?;
-        let diagnostics = Diagnostics::new(self.max_diagnostics);
+        let mut diagnostics = Diagnostics::new(self.max_diagnostics);
+        filters.named_rules().iter().for_each(|trouble| trouble.diagnose(&mut diagnostics));
         let mut summary = FilesSummary { files: 0, stopped: None, diagnostics };
         let walk = if self.sort_by == SortBy::Nothing {
             Walk::Streaming(Box::new(reference::Steps::new(filters, roots, token.clone())))
@@ -138,7 +139,12 @@ impl Scope {
     ) -> Option<Stop> {
         let threads = if self.pool.is_inline() { 1 } else { self.pool.threads() };
         for root in roots {
-            let walked = reference::walk(filters, root, threads, token);
+            let walked = match root.kind {
+                roots::RootKind::Dir if self.walk_as_parallel && threads > 1 => {
+                    reference::walk_parallel(filters, root, threads, token)
+                }
+                _ => reference::walk(filters, root, threads, token),
+            };
             walked.events.into_iter().for_each(&mut each);
             if walked.stopped.is_some() {
                 return walked.stopped;
@@ -152,21 +158,31 @@ impl Scope {
     pub(crate) fn events(&self, token: &CancelToken) -> Result<Events> {
         let filters = Arc::new(reference::Filters::new(self)?);
         let roots = roots::check(self)?;
+        let named = filters.named_rules().into_iter().map(Event::Trouble);
         let in_order = matches!(
             (self.sort_by, self.order),
             (SortBy::Nothing, _) | (SortBy::Path, Order::Ascending)
         );
-        if in_order {
-            return Ok(Box::new(reference::Steps::new(filters, roots, token.clone())));
+        // At the depth limit only the parallel walk still reads the rules of directories.
+        let as_parallel =
+            self.walk_as_parallel && self.max_depth.is_some() && !self.pool.is_inline();
+        if in_order && !as_parallel {
+            return Ok(Box::new(named.chain(reference::Steps::new(filters, roots, token.clone()))));
         }
-        let (mut files, mut events) = (Vec::new(), Vec::new());
+        let (mut files, mut events) = (Vec::new(), Vec::from_iter(named));
         self.walk_all(&filters, &roots, token, |event| match event {
             Event::File(file) => files.push(file),
             trouble => events.push(trouble),
         });
-        order::sort(&mut files, self.sort_by, self.order);
+        let by = if in_order { SortBy::Path } else { self.sort_by };
+        order::sort(&mut files, by, self.order);
         events.extend(files.into_iter().map(Event::File));
         Ok(Box::new(events.into_iter()))
+    }
+
+    /// The file types of this scope with their globs, as changed by it, in the order of their names.
+    pub(crate) fn type_definitions(&self) -> Result<Vec<(String, Vec<String>)>> {
+        reference::type_definitions(self)
     }
 
     /// The path by which a listed file is opened.

@@ -1,7 +1,7 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
 use super::roots::{Root, RootKind, is_vcs_name, walked_name};
-use super::trouble::Trouble;
+use super::trouble::{Origin, Trouble};
 use super::{FileEntry, Source};
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Error, ErrorCode, Result};
@@ -29,11 +29,29 @@ pub(super) struct Filters {
 
 impl Filters {
     pub(super) fn new(scope: &Scope) -> Result<Filters> {
-        Ok(Filters { overrides: overrides(scope)?, types: types(scope)?, scope: scope.clone() })
+        // In this order ripgrep finds fault with them.
+        let types = types(scope)?;
+        Ok(Filters { overrides: overrides(scope)?, types, scope: scope.clone() })
     }
 
-    /// A walk of one root, and what is wrong with the named rule files.
-    fn walk_builder(&self, root: &Root, troubles: &mut Vec<Trouble>) -> WalkBuilder {
+    /// What is wrong with the named rule files.
+    pub(super) fn named_rules(&self) -> Vec<Trouble> {
+        let mut builder = WalkBuilder::empty();
+        builder.current_dir(self.scope.base.clone().unwrap_or_default());
+        let rules = &self.scope.ignore;
+        let named = rules.files.iter().map(|file| (Origin::Rules, file));
+        let global = rules.global.iter().map(|file| (Origin::GlobalRules, file));
+        named
+            .chain(global)
+            .filter_map(|(origin, file)| {
+                let at = self.scope.locate(file);
+                let error = builder.add_ignore(&at)?;
+                Some(Trouble::rule_file(origin, file, at, error))
+            })
+            .collect()
+    }
+
+    fn walk_builder(&self, root: &Root) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
         let mut builder = WalkBuilder::new(&root.path);
@@ -59,10 +77,10 @@ impl Filters {
         }
         let global =
             rules.global.iter().filter(|_| !rules.require_git || in_repository(&root.path));
-        for file in global.chain(&rules.files) {
-            if let Some(error) = builder.add_ignore(scope.locate(file)) {
-                troubles.push(Trouble::named_rules(file, error));
-            }
+        // The last one added wins.
+        for file in rules.files.iter().chain(global) {
+            // What is wrong with it is told once for all roots.
+            let _ = builder.add_ignore(scope.locate(file));
         }
         if self.in_path_order() {
             builder.sort_by_file_name(std::ffi::OsStr::cmp);
@@ -218,10 +236,16 @@ fn types(scope: &Scope) -> Result<Types> {
     })
 }
 
+pub(super) fn type_definitions(scope: &Scope) -> Result<Vec<(String, Vec<String>)>> {
+    let types = types(scope)?;
+    let definition = |d: &ignore::types::FileTypeDef| (d.name().to_string(), d.globs().to_vec());
+    Ok(types.definitions().iter().map(definition).collect())
+}
+
 /// Whether this or a directory above is a repository's.
 fn in_repository(root: &Path) -> bool {
     let Ok(root) = root.canonicalize() else { return false };
-    root.ancestors().any(|dir| dir.join(".git").exists() || dir.join(".jj").is_dir())
+    root.ancestors().any(|dir| dir.join(".git").exists() || dir.join(".jj").exists())
 }
 
 /// A path of the walk as the caller's root writes it.
@@ -270,12 +294,15 @@ pub(super) fn walk(
     walk_parallel(filters, root, threads, token)
 }
 
-fn walk_parallel(filters: &Filters, root: &Root, threads: usize, token: &CancelToken) -> Walked {
-    let mut troubles = Vec::new();
-    let mut builder = filters.walk_builder(root, &mut troubles);
+pub(super) fn walk_parallel(
+    filters: &Filters,
+    root: &Root,
+    threads: usize,
+    token: &CancelToken,
+) -> Walked {
+    let mut builder = filters.walk_builder(root);
     builder.threads(threads);
-    let events = troubles.into_iter().map(Event::Trouble).collect();
-    let shared = Mutex::new(Walked { events, stopped: None });
+    let shared = Mutex::new(Walked::default());
     builder.build_parallel().run(|| {
         let mut mine = Gathering { walked: Walked::default(), shared: &shared };
         Box::new(move |step| {
@@ -309,16 +336,13 @@ pub(super) struct Steps {
     filters: Arc<Filters>,
     roots: std::vec::IntoIter<Root>,
     current: Option<(Root, Walk)>,
-    /// Told before the walk goes on.
-    troubles: std::vec::IntoIter<Trouble>,
     token: CancelToken,
     stopped: Option<Stop>,
 }
 
 impl Steps {
     pub(super) fn new(filters: Arc<Filters>, roots: Vec<Root>, token: CancelToken) -> Steps {
-        let (roots, troubles) = (roots.into_iter(), Vec::new().into_iter());
-        Steps { filters, roots, current: None, troubles, token, stopped: None }
+        Steps { filters, roots: roots.into_iter(), current: None, token, stopped: None }
     }
 
     pub(super) fn stopped(&self) -> Option<Stop> {
@@ -334,9 +358,6 @@ impl Steps {
             if self.stopped.is_some() {
                 return None;
             }
-            if let Some(trouble) = self.troubles.next() {
-                return Some(Step::Trouble(trouble));
-            }
             if let Some((root, walk)) = &mut self.current {
                 match walk.next() {
                     Some(step) => return Some(self.filters.accept(root, step)),
@@ -350,9 +371,7 @@ impl Steps {
                     return Some(Step::File(Candidate::new(&root, at, Some(source))));
                 }
                 RootKind::Dir => {
-                    let mut troubles = Vec::new();
-                    let walk = self.filters.walk_builder(&root, &mut troubles).build();
-                    self.troubles = troubles.into_iter();
+                    let walk = self.filters.walk_builder(&root).build();
                     self.current = Some((root, walk));
                 }
                 RootKind::Unusable(trouble) => return Some(Step::Trouble(trouble)),

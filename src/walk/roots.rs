@@ -106,7 +106,8 @@ fn examine(scope: &Scope, written: &Path, named: &Path) -> Result<RootKind, Unus
     if as_ripgrep && written == Path::new("-") {
         return Ok(RootKind::File(Source::Stdin));
     }
-    let metadata = std::fs::metadata(named)?;
+    // No name is not the name of the base.
+    let metadata = std::fs::metadata(if written.as_os_str().is_empty() { written } else { named })?;
     if metadata.is_dir() {
         // Found out now, so that nothing is searched when one of several roots is closed.
         if !as_ripgrep {

@@ -1,9 +1,9 @@
 //! What goes wrong in a walk, kept as the `ignore` crate tells it until somebody asks for words.
 
+use super::Source;
 use super::reference::shown;
-use super::roots::Root;
+use super::roots::{Root, RootKind};
 use crate::error::{Diagnostic, Diagnostics, Reason};
-use std::error::Error as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,8 @@ pub(crate) enum Origin {
     Entry,
     /// The rules in a walked directory, or in a named file.
     Rules,
+    /// The global rules, of which ripgrep says nothing.
+    GlobalRules,
 }
 
 /// One error of a walk.
@@ -46,9 +48,17 @@ impl Trouble {
         Trouble { origin: Origin::Rules, place: shown(root, at), cause }
     }
 
-    /// A named file of rules keeps the name that it was given.
-    pub(super) fn named_rules(file: &Path, error: ignore::Error) -> Trouble {
-        Trouble { origin: Origin::Rules, place: file.to_path_buf(), cause: Cause::Crate(error) }
+    /// A file of rules that the caller named, opened as `at`.
+    pub(super) fn rule_file(
+        origin: Origin,
+        written: &Path,
+        at: PathBuf,
+        error: ignore::Error,
+    ) -> Trouble {
+        let kind = RootKind::File(Source::Regular);
+        let file = Root { index: 0, written: written.to_path_buf(), path: at, kind };
+        let cause = Cause::Crate(rewrite(&file, error));
+        Trouble { origin, place: file.written, cause }
     }
 
     pub(super) fn root(written: &Path, error: io::Error) -> Trouble {
@@ -74,7 +84,7 @@ impl Trouble {
     pub(super) fn diagnose(&self, diagnostics: &mut Diagnostics) {
         let reason = match self.origin {
             Origin::Entry => Reason::Io,
-            Origin::Rules => Reason::IgnoreRule,
+            Origin::Rules | Origin::GlobalRules => Reason::IgnoreRule,
         };
         let (reason, message) = match &self.cause {
             Cause::Crate(error) => return push_all(diagnostics, &self.place, reason, error),

@@ -1,1 +1,7 @@
 //! Tests of ingrep, through what it makes public.
+
+#![allow(clippy::disallowed_types, reason = "the real rg, and our binary, are processes")]
+#![allow(clippy::disallowed_methods, reason = "a test is a host")]
+
+mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the real rg
+mod rg_recorded; // rg answers as recorded, and so do we

@@ -1,0 +1,56 @@
+//! The files of `-f`: one pattern a line.
+
+use bstr::io::BufReadExt;
+use std::io::{self, Read};
+
+/// Reads patterns. A line ends with `\n` or `\r\n`; the last one need not.
+///
+/// On failure returns the text that ripgrep prints.
+pub(super) fn read(name: &str, from: impl Read) -> Result<Vec<String>, String> {
+    let mut patterns = Vec::new();
+    let mut number = 0;
+    let mut refused = None;
+    let result = io::BufReader::new(from).for_byte_line(|line| {
+        number += 1;
+        match std::str::from_utf8(line) {
+            Ok(pattern) => patterns.push(pattern.to_string()),
+            Err(error) => {
+                refused = Some(format!("{name}:{number}: {}", invalid(line, error.valid_up_to())));
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    });
+    match (result, refused) {
+        (Err(error), _) => Err(format!("{name}:{error}")),
+        (Ok(()), Some(refused)) => Err(refused),
+        (Ok(()), None) => Ok(patterns),
+    }
+}
+
+fn invalid(line: &[u8], offset: usize) -> String {
+    let shown = escape(line);
+    format!(
+        "found invalid UTF-8 in pattern at byte offset {offset}: {shown} (disable Unicode mode \
+         and use hex escape sequences to match arbitrary bytes in a pattern, e.g., '(?-u)\\xFF')"
+    )
+}
+
+/// Text as it is, but for control characters and what is no UTF-8.
+fn escape(bytes: &[u8]) -> String {
+    let mut shown = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\n' => shown.push_str("\\n"),
+                '\r' => shown.push_str("\\r"),
+                '\t' => shown.push_str("\\t"),
+                '\\' => shown.push_str("\\\\"),
+                '\0'..='\u{1f}' | '\u{7f}' => shown += &format!("\\x{:02X}", character as u32),
+                other => shown.push(other),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| shown += &format!("\\x{byte:02X}"));
+    }
+    shown
+}

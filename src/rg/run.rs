@@ -1,0 +1,465 @@
+//! Carries out a plan: walks, searches on the pool, and writes in order.
+
+use super::args::{self, Mode, Parsed, Special};
+use super::plan::{self, Mapped, Plan};
+use super::print::{self, Printed};
+use super::{Command, FileId, SharedReader, flags};
+use crate::cancel::{CancelToken, Stop};
+use crate::error::Result;
+use crate::ordered::{Ordered, Weigh};
+use crate::query::{Binary, Query};
+use crate::scan::{Scanned, Scanner, Visit};
+use crate::search::Search;
+use crate::walk::{Event, FileEntry, Origin, Source, Trouble};
+use crate::wire::rg::Stats;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+const FOUND: u8 = 0;
+const NOTHING: u8 = 1;
+const FAILED: u8 = 2;
+
+/// The version of ripgrep whose answers these are.
+const VERSION: &str = "ripgrep 15.2.0";
+
+const NOTHING_SEARCHED: &str = "No files were searched, which means ripgrep probably applied a \
+     filter you didn't expect.\nRunning with --debug will show why files are being skipped.";
+
+pub(super) fn run(
+    command: &Command,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+    token: &CancelToken,
+) -> Result<(u8, Option<Stop>)> {
+    let mut streams = Streams::new(stdout, stderr);
+    let code = match args::parse(command.argv.iter().cloned()) {
+        Err(error) => streams.refuse(&error.to_string()),
+        Ok(Parsed::Special(special)) => show(special, &mut streams),
+        Ok(Parsed::Args(args)) => {
+            if let Err(unserved) = unserved(command, &args) {
+                return Ok((streams.refuse(&unserved.to_string()), None));
+            }
+            match plan::plan(command, &args) {
+                Err(message) => streams.refuse(&message),
+                Ok(plan) => {
+                    streams.messages = plan.messages;
+                    carry_out(command, plan, &args, &mut streams, token)?
+                }
+            }
+        }
+    };
+    streams.finish();
+    let stopped = streams.stopped;
+    match stopped {
+        None => Ok((code, None)),
+        Some(stop) => {
+            let why = match stop {
+                Stop::Cancelled => "the search was cancelled",
+                Stop::DeadlinePassed => "the deadline passed",
+            };
+            Ok((streams.refuse(why), Some(stop)))
+        }
+    }
+}
+
+/// ripgrep finds out about PCRE2 only when it starts to search.
+fn unserved(command: &Command, args: &args::Args) -> std::result::Result<(), args::Unserved> {
+    plan::refuse_config(args, &command.env)?;
+    match args::check(args) {
+        Err(args::Unserved::Pcre2) | Ok(()) => Ok(()),
+        refused => refused,
+    }
+}
+
+fn show(special: Special, streams: &mut Streams<'_>) -> u8 {
+    let (text, code) = match special {
+        Special::ShortHelp | Special::LongHelp => (flags::help(), FOUND),
+        Special::ShortVersion => (format!("{VERSION}\n"), FOUND),
+        Special::LongVersion => (format!("{VERSION}\n\nfeatures:-pcre2\n"), FOUND),
+        Special::Pcre2Version => {
+            (String::from("PCRE2 is not available in this build of ripgrep.\n"), NOTHING)
+        }
+    };
+    streams.write(|out| out.write_all(text.as_bytes()));
+    code
+}
+
+fn carry_out(
+    command: &Command,
+    plan: Plan,
+    args: &args::Args,
+    streams: &mut Streams<'_>,
+    token: &CancelToken,
+) -> Result<u8> {
+    if plan.mode == Mode::TypeList {
+        return Ok(type_list(&plan, streams));
+    }
+    // Faults of types and globs come first, and before it is known that nothing can match.
+    let events = match plan.scope.events(token) {
+        Ok(_) if plan.nowhere => Box::new(std::iter::empty()),
+        Ok(events) => events,
+        Err(error) => return Ok(streams.refuse(error.message())),
+    };
+    let mut outcome = Outcome::default();
+    if plan.mode == Mode::Files {
+        list(&plan, events, streams, &mut outcome, token);
+    } else if plan.possible {
+        let mut events = events.peekable();
+        // The faults of named rule files are told before the pattern is looked at.
+        while let Some(Event::Trouble(trouble)) =
+            events.next_if(|event| matches!(event, Event::Trouble(t) if t.origin != Origin::Entry))
+        {
+            streams.trouble(&plan, &trouble, &mut outcome);
+        }
+        if let Err(unserved) = args::check(args) {
+            return Ok(streams.refuse(&unserved.to_string()));
+        }
+        let compiled = plan.query.clone().limits(plan.limits.clone()).compile_unchecked();
+        match compiled {
+            Ok(search) => {
+                search_all(command, plan, search, events, streams, &mut outcome, token)?;
+            }
+            Err(error) => return Ok(streams.refuse(&with_suggestion(error.engine_text()))),
+        }
+    }
+    Ok(outcome.code(args.quiet))
+}
+
+fn type_list(plan: &Plan, streams: &mut Streams<'_>) -> u8 {
+    match plan.scope.type_definitions() {
+        Err(error) => streams.refuse(error.message()),
+        Ok(definitions) => {
+            streams.write(|out| {
+                definitions
+                    .iter()
+                    .try_for_each(|(name, globs)| writeln!(out, "{name}: {}", globs.join(", ")))
+            });
+            if definitions.is_empty() { NOTHING } else { FOUND }
+        }
+    }
+}
+
+/// ripgrep points to the flag that would allow what a pattern asks for.
+fn with_suggestion(message: &str) -> String {
+    let hint = if message.contains("the literal") && message.contains("not allowed") {
+        "\n\nConsider enabling multiline mode with the --multiline flag (or -U for short).\n\
+         When multiline mode is enabled, new line characters can be matched."
+    } else if message.contains("pattern contains \"\\0\"") {
+        "\n\nConsider enabling text mode with the --text flag (or -a for short). Otherwise,\n\
+         binary detection is enabled and matching a NUL byte is impossible."
+    } else {
+        ""
+    };
+    format!("{message}{hint}")
+}
+
+/// What decides the exit code.
+#[derive(Default)]
+struct Outcome {
+    matched: bool,
+    errored: bool,
+    searched: bool,
+}
+
+impl Outcome {
+    fn code(&self, quiet: bool) -> u8 {
+        match (self.matched, self.errored) {
+            (true, errored) if quiet || !errored => FOUND,
+            (_, true) => FAILED,
+            _ => NOTHING,
+        }
+    }
+}
+
+fn list(
+    plan: &Plan,
+    events: impl Iterator<Item = Event>,
+    streams: &mut Streams<'_>,
+    outcome: &mut Outcome,
+    token: &CancelToken,
+) {
+    for event in events {
+        match event {
+            Event::Trouble(trouble) => streams.trouble(plan, &trouble, outcome),
+            Event::File(file) => {
+                outcome.matched = true;
+                if plan.quiet {
+                    break;
+                }
+                let path = print::shown(plan, &file.path);
+                if !streams.write(|out| print::path(plan, path, out)) {
+                    break;
+                }
+            }
+        }
+        if streams.stopped(token) {
+            break;
+        }
+    }
+    // A walk that was stopped ends as one that is over.
+    streams.stopped(token);
+}
+
+/// What is the same for every file of a run.
+struct Work {
+    plan: Plan,
+    search: Search,
+    token: CancelToken,
+    stdout_file: Option<FileId>,
+    stdin: SharedReader,
+}
+
+enum Searched {
+    Trouble,
+    /// The file that the output goes to.
+    Skipped,
+    /// The token had stopped before the file's turn.
+    NotBegun,
+    Done {
+        printed: Printed,
+        failure: Option<String>,
+        opened: bool,
+        stopped: Option<Stop>,
+    },
+}
+
+impl Weigh for Searched {
+    fn weight(&self) -> usize {
+        match self {
+            Searched::Done { printed, .. } => printed.lines.len(),
+            _ => 0,
+        }
+    }
+}
+
+fn search_all(
+    command: &Command,
+    plan: Plan,
+    search: Search,
+    events: impl Iterator<Item = Event>,
+    streams: &mut Streams<'_>,
+    outcome: &mut Outcome,
+    token: &CancelToken,
+) -> Result<()> {
+    let started = Instant::now();
+    let json = plan.mode == Mode::Json;
+    let pool = plan.scope.pool.clone();
+    // Files that nobody wants any more are not begun.
+    let own = token.child();
+    let _enough = own.guard();
+    let work = std::sync::Arc::new(Work {
+        stdin: plan.stdin.clone(),
+        plan,
+        search,
+        token: own.clone(),
+        stdout_file: command.stdout_file,
+    });
+    let shared = std::sync::Arc::clone(&work);
+    let plan = &work.plan;
+    let mut total = Stats::default();
+    for (event, searched) in Ordered::new(events, pool, move |event| shared.search(event)) {
+        let file = match event {
+            Event::Trouble(trouble) => {
+                streams.trouble(plan, &trouble, outcome);
+                continue;
+            }
+            Event::File(file) => file,
+        };
+        let path = print::shown(plan, &file.path);
+        match searched {
+            Ok(Searched::Trouble | Searched::Skipped | Searched::NotBegun) => {}
+            Ok(Searched::Done { printed, failure, opened, stopped }) => {
+                outcome.searched = true;
+                outcome.matched |= printed.matched && failure.is_none();
+                // On one thread ripgrep has written what came before a failure.
+                if failure.is_none() || plan.sequential {
+                    streams.write(|out| out.write_all(&printed.lines));
+                }
+                match failure {
+                    Some(failure) => {
+                        outcome.errored = true;
+                        streams.message(&format!("{}: {failure}", path.display()));
+                    }
+                    None if opened => print::add(&mut total, &printed.stats),
+                    None => {}
+                }
+                if stopped.is_some() {
+                    break;
+                }
+            }
+            Err(panicked) => {
+                outcome.searched = true;
+                outcome.errored = true;
+                streams.message(&format!("{}: internal error: {}", path.display(), panicked.0));
+            }
+        }
+        let enough = outcome.matched && plan.ends_at_first();
+        if enough || streams.broken() || streams.stopped(token) {
+            break;
+        }
+    }
+    // A walk that was stopped ends as one that is over.
+    streams.stopped(token);
+    if plan.implicit && !outcome.searched && streams.stopped.is_none() {
+        outcome.errored = true;
+        streams.message(NOTHING_SEARCHED);
+    }
+    if json {
+        streams.write(|out| print::summary(out, total, started.elapsed()));
+    } else if plan.stats {
+        streams.write(|out| print::totals(out, &total, started.elapsed()));
+    }
+    Ok(())
+}
+
+impl Work {
+    fn search(&self, event: &Event) -> Searched {
+        let Event::File(file) = event else { return Searched::Trouble };
+        if self.token.is_stopped() {
+            return Searched::NotBegun;
+        }
+        let at = self.plan.scope.locate(&file.path);
+        if !file.explicit && self.is_output(&at) {
+            return Searched::Skipped;
+        }
+        let started = Instant::now();
+        let path = print::shown(&self.plan, &file.path);
+        match self.search.with_scanner(|scanner| self.scan(scanner, file, path, &at)) {
+            Ok(scanned) => self.printed(file, scanned, started),
+            Err(error) => Searched::Done {
+                printed: print::quiet(
+                    &crate::matches::FileMatches::new(path),
+                    started.elapsed(),
+                    false,
+                ),
+                failure: Some(error.to_string()),
+                opened: false,
+                stopped: None,
+            },
+        }
+    }
+
+    fn scan(&self, scanner: &mut Scanner, file: &FileEntry, path: &Path, at: &Path) -> Scanned {
+        let mut visit = Visit::new(path, file.explicit, &self.token);
+        visit.whole = match self.plan.mapped {
+            Mapped::None => false,
+            Mapped::Named => file.explicit,
+            Mapped::All => true,
+        };
+        visit.first_only = self.plan.ends_at_first();
+        match file.source {
+            Source::Regular => scanner.scan_file(at, &visit),
+            Source::Special => scanner.scan_special(at, &visit),
+            Source::Stdin => scanner.scan_reader(self.stdin.clone(), &visit),
+        }
+    }
+
+    fn printed(&self, file: &FileEntry, scanned: Scanned, started: Instant) -> Searched {
+        let elapsed = started.elapsed();
+        let Scanned { found, trouble, stopped, opened } = scanned;
+        let printed = if self.plan.quiet {
+            let mut printed =
+                print::quiet(&found, elapsed, quits_at_binary(&self.plan.query, file));
+            printed.matched ^= self.plan.mode == Mode::FilesWithoutMatch;
+            printed
+        } else {
+            // A vector takes everything.
+            match print::json(&found, elapsed, trouble.is_some()) {
+                Ok(printed) => printed,
+                Err(_) => print::quiet(&found, elapsed, false),
+            }
+        };
+        let failure = trouble.map(|trouble| trouble.message);
+        Searched::Done { printed, failure, opened, stopped }
+    }
+
+    #[cfg(unix)]
+    fn is_output(&self, at: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        self.stdout_file.is_some_and(|output| {
+            std::fs::metadata(at).is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == output)
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn is_output(&self, _: &Path) -> bool {
+        false
+    }
+}
+
+fn quits_at_binary(query: &Query, file: &FileEntry) -> bool {
+    query.binary == Binary::Auto && !file.explicit
+}
+
+/// Where a run writes to, and whether it still can.
+struct Streams<'a> {
+    out: BufWriter<&'a mut dyn Write>,
+    err: &'a mut dyn Write,
+    messages: bool,
+    failed: Option<io::ErrorKind>,
+    stopped: Option<Stop>,
+}
+
+impl<'a> Streams<'a> {
+    fn new(stdout: &'a mut dyn Write, stderr: &'a mut dyn Write) -> Streams<'a> {
+        let out = BufWriter::new(stdout);
+        Streams { out, err: stderr, messages: true, failed: None, stopped: None }
+    }
+
+    /// Writes to the output; false when that cannot be done any more.
+    fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
+        if self.failed.is_none()
+            && let Err(error) = write(&mut self.out)
+        {
+            self.failed = Some(error.kind());
+        }
+        self.failed.is_none()
+    }
+
+    fn broken(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    fn stopped(&mut self, token: &CancelToken) -> bool {
+        self.stopped = self.stopped.or(token.stop());
+        self.stopped.is_some()
+    }
+
+    /// A message that `--no-messages` silences.
+    fn message(&mut self, message: &str) {
+        if self.messages {
+            self.say(message);
+        }
+    }
+
+    fn trouble(&mut self, plan: &Plan, trouble: &Trouble, outcome: &mut Outcome) {
+        let told = match trouble.origin {
+            Origin::Entry => {
+                outcome.errored = true;
+                true
+            }
+            Origin::Rules => plan.ignore_messages,
+            Origin::GlobalRules => false,
+        };
+        if told {
+            self.message(&trouble.text(plan.sequential));
+        }
+    }
+
+    /// What cannot be done at all.
+    fn refuse(&mut self, message: &str) -> u8 {
+        self.say(message);
+        FAILED
+    }
+
+    fn say(&mut self, message: &str) {
+        // There is nobody to tell that nobody can be told.
+        let _ = writeln!(self.err, "rg: {message}");
+    }
+
+    fn finish(&mut self) {
+        // A last flush that fails is not reported by ripgrep either.
+        let _ = self.out.flush();
+    }
+}
