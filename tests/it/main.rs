@@ -1,7 +1,11 @@
 //! Tests of ingrep, through what it makes public.
 
 #![allow(clippy::disallowed_types, reason = "the real rg, and our binary, are processes")]
-#![allow(clippy::disallowed_methods, reason = "a test is a host")]
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test is a host")]
 
 mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the real rg
+mod rg_args; // the flag table and the parser against the real rg
 mod rg_recorded; // rg answers as recorded, and so do we
+mod wire_rg; // rg's JSON lines as types: written, read, refused
+mod wire_rg_golden; // recorded JSON lines, and those that rg prints now
+mod wire_rg_properties; // JSON lines round trip

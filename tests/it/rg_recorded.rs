@@ -148,6 +148,7 @@ fn check_all(
 
 /// Asks the real rg again. A difference means a new rg, new crates, or a machine that matters.
 #[test]
+#[ignore = "asks the real rg thousands of times: CI does"]
 fn oracle_still_says_so() {
     let program = oracle::program().unwrap();
     check_all(|_| true, &|run, dir| oracle::run(&program, run, dir));
