@@ -3,6 +3,10 @@
 #![allow(clippy::disallowed_types, reason = "the real rg, and our binary, are processes")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test is a host")]
 
+mod scope; // what each switch of a scope lists, in which order, and its errors and diagnostics
+mod tree; // trees of files written as text
+mod walk_twin; // the walk against a naive one, on random trees and on a large one
+
 mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the real rg
 mod rg_args; // the flag table and the parser against the real rg
 mod rg_recorded; // rg answers as recorded, and so do we
