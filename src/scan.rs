@@ -90,7 +90,8 @@ impl Scanner {
         }
         let multi_line = builder.build().multi_line_with_matcher(&matcher.0);
         builder.heap_limit(Some(if multi_line {
-            limits.max_multi_line_bytes
+            // The searcher asks for room for one byte more before it sees the end of a file.
+            limits.max_multi_line_bytes.saturating_add(1)
         } else {
             limits.max_line_buffer_bytes
         }));
@@ -296,6 +297,9 @@ impl Collecting<'_> {
     fn keep(&mut self, number: Option<u64>, offset: u64, bytes: &[u8], kind: LineKind) {
         if self.full.is_none() && self.found.held_bytes() >= self.caps.max_result_bytes {
             self.full = Some("max_file_result_bytes");
+            // What has been kept before the match that now is dropped belongs to that match.
+            let last = self.found.lines().rposition(|line| line.kind != LineKind::Before);
+            self.found.truncate_lines(last.map_or(0, |last| last + 1), "max_file_result_bytes");
         }
         if self.full.is_some() {
             self.found.limit = self.full;
