@@ -27,6 +27,8 @@ pub(crate) struct Scanner {
     matcher: Matcher,
     binary: Binary,
     multi_line: bool,
+    /// The searcher takes a count of 0 for none at all when matches are inverted.
+    searches_nothing: bool,
     caps: Caps,
 }
 
@@ -100,6 +102,7 @@ impl Scanner {
             matcher,
             binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
             multi_line,
+            searches_nothing: query.max_count == Some(0),
             caps: Caps {
                 max_lines: limits.max_lines_per_file.min(limits.max_lines),
                 max_lines_name: if limits.max_lines_per_file <= limits.max_lines {
@@ -178,7 +181,7 @@ impl Scanner {
             spans: Vec::new(),
             found: &mut found,
         };
-        let result = search(self, sink);
+        let result = if self.searches_nothing { Ok(()) } else { search(self, sink) };
         let stopped = stopped.get();
         let trouble = match result {
             Err(error) if stopped.is_none() => Some(self.trouble(visit.path, &error)),
