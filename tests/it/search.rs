@@ -257,6 +257,8 @@ fn inverted_the_lines_that_hold_the_pattern_are_the_context() {
         &[r"2@2 < b\n", r"3@4 = c\n"],
     );
     check(not("a").max_count(Some(1)), "b\nb\n", &[r"1@0 = b\n"]);
+    // FIXME: grep-searcher 0.1.17 tells the second line, which holds the pattern, as a match.
+    check(not("a").max_count(Some(1)).after_context(1), "b\na\n", &[r"1@0 = b\n", r"2@2 = a\n"]);
 }
 
 #[test]
@@ -315,6 +317,9 @@ fn max_count_stops_in_each_file_and_lets_the_context_out() {
     let most = |matches| Query::new("x").max_count(Some(matches));
     let text = "x1\nb\nx2\nx3\n";
     check(most(0), text, &[]);
+    check(most(0).passthru(true), text, &[]);
+    check(most(0).invert(true).context(1), text, &[]);
+    check(most(0).multi_line(MultiLine::On), text, &[]);
     check(most(1), text, &[r"1@0 = x1\n 0-1"]);
     check(most(2), text, &[r"1@0 = x1\n 0-1", r"3@5 = x2\n 0-1"]);
     check(most(9), text, &[r"1@0 = x1\n 0-1", r"3@5 = x2\n 0-1", r"4@8 = x3\n 0-1"]);
