@@ -216,7 +216,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 const NAMES: [&str; 6] = ["a", "b/a", "b/c/a", "b-c", ".h", "z"];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_search_finds_what_its_naive_twin_finds(
