@@ -31,6 +31,8 @@ pub(crate) struct Scanner {
     binary: Binary,
     multi_line: bool,
     replacement: Option<Vec<u8>>,
+    /// The searcher takes a count of 0 for none at all when matches are inverted.
+    searches_nothing: bool,
     caps: Caps,
 }
 
@@ -105,7 +107,8 @@ impl Scanner {
         }
         let multi_line = builder.build().multi_line_with_matcher(&matcher.0);
         builder.heap_limit(Some(if multi_line {
-            limits.max_multi_line_bytes
+            // The searcher asks for room for one byte more before it sees the end of a file.
+            limits.max_multi_line_bytes.saturating_add(1)
         } else {
             limits.max_line_buffer_bytes
         }));
@@ -115,6 +118,7 @@ impl Scanner {
             binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
             multi_line,
             replacement: query.replacement.clone(),
+            searches_nothing: query.max_count == Some(0),
             caps: Caps {
                 max_lines: limits.max_lines_per_file.min(limits.max_lines),
                 max_lines_name: if limits.max_lines_per_file <= limits.max_lines {
@@ -220,7 +224,10 @@ impl Scanner {
             replacement: self.replacement.as_deref(),
             found: &mut found,
         };
-        let result = search(&mut self.searcher, &self.matcher, &mut sink);
+        let result = match self.searches_nothing {
+            true => Ok(()),
+            false => search(&mut self.searcher, &self.matcher, &mut sink),
+        };
         let stopped = stopped.get();
         let trouble = match result {
             Err(error) if stopped.is_none() => Some(self.trouble(visit.path, &error)),
@@ -367,6 +374,9 @@ impl Collecting<'_> {
     fn keep(&mut self, number: Option<u64>, offset: u64, bytes: &[u8], kind: LineKind) {
         if self.full.is_none() && self.found.held_bytes() >= self.caps.max_result_bytes {
             self.full = Some("max_file_result_bytes");
+            // What has been kept before the match that now is dropped belongs to that match.
+            let last = self.found.lines().rposition(|line| line.kind != LineKind::Before);
+            self.found.truncate_lines(last.map_or(0, |last| last + 1), "max_file_result_bytes");
         }
         if self.full.is_some() {
             self.found.limit = self.full;

@@ -283,7 +283,8 @@ impl Scope {
     /// The directory that relative roots, globs and rule files are relative to. Paths are still
     /// listed as the roots were written. Default: none; then the operating system resolves
     /// relative roots, and globs are matched against paths as they are listed. The process's
-    /// working directory is never read.
+    /// working directory is never read. With a base, the root `""` is the base, and what is below
+    /// it is listed without a prefix.
     pub fn base(mut self, dir: impl Into<PathBuf>) -> Scope {
         self.base = Some(dir.into());
         self

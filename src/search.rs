@@ -150,7 +150,7 @@ impl Search {
     pub fn collect(&self, token: &CancelToken) -> Result<Outcome> {
         let mut matches = self.stream(token)?;
         let mut collector = Collector::new(&self.engine.limits);
-        while let Some(found) = matches.next() {
+        while let Some(found) = matches.next_told() {
             if collector.push(found).is_break() {
                 break;
             }
@@ -414,10 +414,11 @@ impl Matches {
         let stopped = self.stopped.or(walk.stopped);
         summary.end = match stopped {
             Some(stop) => stop.into(),
-            None if self.ended => End::Complete,
-            None => End::Stopped,
+            None if !self.ended => End::Stopped,
+            None if summary.limit.is_some() => End::Limit,
+            None => End::Complete,
         };
-        summary.totals_exact = summary.end == End::Complete;
+        summary.totals_exact = stopped.is_none() && self.ended;
         summary.elapsed = self.started.elapsed();
         summary
     }
@@ -440,18 +441,12 @@ impl Matches {
             self.summary.diagnostics.push(trouble);
         }
         self.summary.count(&scanned.found);
-        (!scanned.found.is_empty()).then_some(scanned.found)
+        self.summary.limit = self.summary.limit.or(scanned.found.limit);
+        Some(scanned.found)
     }
 
-    fn fault(&mut self, path: &Path, message: String) {
-        self.summary.diagnostics.push(Diagnostic::new(path, Reason::Internal, message));
-    }
-}
-
-impl Iterator for Matches {
-    type Item = FileMatches;
-
-    fn next(&mut self) -> Option<FileMatches> {
+    /// The next file with reported lines, or with lines that a limit left out.
+    fn next_told(&mut self) -> Option<FileMatches> {
         loop {
             let Some((file, searched)) = self.results.next() else {
                 self.ended = true;
@@ -464,8 +459,27 @@ impl Iterator for Matches {
                     None
                 }
             };
-            if found.is_some() {
-                return found;
+            if let Some(found) = found
+                && (!found.is_empty() || found.limit.is_some())
+            {
+                return Some(found);
+            }
+        }
+    }
+
+    fn fault(&mut self, path: &Path, message: String) {
+        self.summary.diagnostics.push(Diagnostic::new(path, Reason::Internal, message));
+    }
+}
+
+impl Iterator for Matches {
+    type Item = FileMatches;
+
+    fn next(&mut self) -> Option<FileMatches> {
+        loop {
+            let found = self.next_told()?;
+            if !found.is_empty() {
+                return Some(found);
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::scope::{Order, Scope, SortBy, TypeChange};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, Walk, WalkBuilder, WalkState};
+use std::collections::HashSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -159,6 +160,15 @@ enum Step {
     Other,
 }
 
+impl Step {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Step::File(candidate) => Some(&candidate.shown),
+            Step::Trouble(_) | Step::Other => None,
+        }
+    }
+}
+
 /// A file that has not been looked at yet.
 struct Candidate {
     shown: PathBuf,
@@ -263,6 +273,15 @@ pub(crate) enum Event {
     Trouble(Trouble),
 }
 
+impl Event {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Event::File(file) => Some(&file.path),
+            Event::Trouble(_) => None,
+        }
+    }
+}
+
 /// What a walk found, in no order.
 #[derive(Default)]
 pub(super) struct Walked {
@@ -291,7 +310,14 @@ pub(super) fn walk(
             }
         }
     }
-    walk_parallel(filters, root, threads, token)
+    let mut walked = walk_parallel(filters, root, threads, token);
+    if walked.stopped.is_some() {
+        // It may not have come again upon what the walk before it had found.
+        let found: HashSet<_> = walked.events.iter().filter_map(Event::path).collect();
+        held.retain(|step| step.path().is_some_and(|path| !found.contains(path)));
+        walked.events.extend(held.into_iter().filter_map(|step| filters.finish(step)));
+    }
+    walked
 }
 
 pub(super) fn walk_parallel(

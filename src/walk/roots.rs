@@ -106,8 +106,9 @@ fn examine(scope: &Scope, written: &Path, named: &Path) -> Result<RootKind, Unus
     if as_ripgrep && written == Path::new("-") {
         return Ok(RootKind::File(Source::Stdin));
     }
-    // No name is not the name of the base.
-    let metadata = std::fs::metadata(if written.as_os_str().is_empty() { written } else { named })?;
+    // To ripgrep no name is no file. Here it is a way to have paths listed without their root.
+    let unnamed = as_ripgrep && written.as_os_str().is_empty();
+    let metadata = std::fs::metadata(if unnamed { written } else { named })?;
     if metadata.is_dir() {
         // Found out now, so that nothing is searched when one of several roots is closed.
         if !as_ripgrep {

@@ -3,13 +3,27 @@
 #![allow(clippy::disallowed_types, reason = "the real rg, and our binary, are processes")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test is a host")]
 
+// The walking side.
 mod scope; // what each switch of a scope lists, in which order, and its errors and diagnostics
 mod tree; // trees of files written as text
 mod walk_twin; // the walk against a naive one, on random trees and on a large one
 
+// The searching side.
+mod cancel; // how a run is stopped, and what it returns then
+mod errors; // what a failed call says, and what the types around it promise
+mod haystacks; // files to search, and the pools to search them with
+mod limits; // what each limit leaves out, and how the result says so
+mod search; // what a query finds in one file, on every way to search it
+mod search_twin; // a search against its naive twin
+
+// ripgrep's contract.
 mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the real rg
 mod rg_args; // the flag table and the parser against the real rg
 mod rg_recorded; // rg answers as recorded, and so do we
 mod wire_rg; // rg's JSON lines as types: written, read, refused
 mod wire_rg_golden; // recorded JSON lines, and those that rg prints now
 mod wire_rg_properties; // JSON lines round trip
+
+// Around it.
+mod cli; // the binary as people run it
+mod tidy; // rules about the source that no compiler checks

@@ -9,7 +9,7 @@ use std::fs::{self, FileTimes, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The scope of a person who stands in this tree: `.`, without the `./`.
 fn all(tree: &Tree) -> Scope {
@@ -1163,7 +1163,9 @@ fn a_walk_with_an_order_lists_what_it_had_found_when_it_was_cancelled() {
             let scope = all(&tree).pool(pool).progress(&progress);
             let (listed, summary) = std::thread::scope(|threads| {
                 threads.spawn(|| {
-                    while progress.files_listed() == 0 {
+                    // A failure of the other thread must not leave this one waiting for ever.
+                    let patience = Instant::now() + Duration::from_secs(10);
+                    while progress.files_listed() == 0 && Instant::now() < patience {
                         std::hint::spin_loop();
                     }
                     token.cancel();
