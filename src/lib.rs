@@ -26,6 +26,14 @@
 //! A [`Scope`] alone lists files: [`Scope::files`]. What a call can fail with is an [`ErrorCode`];
 //! what a run survives is a [`Diagnostic`] in its [`Summary`]. Results arrive in the order of the
 //! scope, the same on any number of threads of the [`Pool`].
+//!
+//! [`rg::Command`] answers ripgrep's own arguments with ripgrep's own output, so that a spawned `rg`
+//! can be replaced by a call; [`wire`] has the types of what is written as JSON.
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod cancel;
 mod collect;

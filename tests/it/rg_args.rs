@@ -870,3 +870,22 @@ impl Random {
         argv
     }
 }
+
+/// The table of the README is made from the flag table. `INGREP_RECORD=1` writes it anew.
+#[test]
+fn the_readme_has_the_compatibility_table() {
+    const BEGIN: &str =
+        "<!-- made by the test of this name: the_readme_has_the_compatibility_table -->\n";
+    const END: &str = "<!-- end of the table -->\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let begin = readme.find(BEGIN).expect("the table begins") + BEGIN.len();
+    let end = readme.find(END).expect("the table ends");
+    let table = ingrep::rg::flags::compatibility_table();
+    if std::env::var_os("INGREP_RECORD").is_some() {
+        let new = format!("{}{table}{}", &readme[..begin], &readme[end..]);
+        std::fs::write(&path, new).unwrap();
+        return;
+    }
+    assert_eq!(readme[begin..end], table);
+}
