@@ -51,6 +51,7 @@ mod scan;
 mod scope;
 mod search;
 pub mod text;
+pub mod tools;
 mod walk;
 pub mod wire;
 

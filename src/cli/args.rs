@@ -78,11 +78,17 @@ pub(crate) struct WalkArguments {
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
     /// Stop after this many seconds, with what was found until then
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the reply that the model-facing tool of this name gives; with --json, as data
+    #[arg(long)]
+    pub(crate) reply: bool,
+    /// Save complete results here when a reply has no room for them
+    #[arg(long, value_name = "DIR", requires = "reply")]
+    spill_dir: Option<PathBuf>,
     /// When to colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -200,10 +206,6 @@ impl GrepArguments {
         [&self.pattern].into_iter().chain(&self.more_patterns).cloned().collect()
     }
 
-    pub(crate) fn is_limited(&self) -> bool {
-        self.limit.is_some()
-    }
-
     pub(crate) fn compile(&self, progress: &Progress) -> Result<Search> {
         let scope = self
             .includes
@@ -216,7 +218,31 @@ impl GrepArguments {
         self.query().scope(scope).limits(limits).compile()
     }
 
-    fn query(&self) -> Query {
+    pub(crate) fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    pub(crate) fn includes(&self) -> Vec<String> {
+        self.includes.clone()
+    }
+
+    /// Whether lines are wanted that do not match.
+    pub(crate) fn wants_context(&self) -> bool {
+        self.passthru
+            || self.context > 0
+            || self.before_context.is_some()
+            || self.after_context.is_some()
+    }
+
+    pub(crate) fn limit(&self) -> Option<u64> {
+        self.limit
+    }
+
+    pub(crate) fn max_line_bytes(&self) -> Option<usize> {
+        self.max_line_bytes
+    }
+
+    pub(crate) fn query(&self) -> Query {
         Query::many(self.patterns())
             .allow_empty(true)
             .fixed_strings(self.fixed_strings)
@@ -256,6 +282,10 @@ impl GrepArguments {
 }
 
 impl GlobArguments {
+    pub(crate) fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
     pub(crate) fn scope(&self, progress: &Progress) -> Result<Scope> {
         Ok(self.walk.scope(progress).glob(&self.pattern))
     }
@@ -293,18 +323,67 @@ impl WalkArguments {
             .follow_links(self.follow)
             .one_file_system(self.one_file_system)
             .sort(self.sort.into(), if self.reverse { Order::Descending } else { Order::Ascending })
-            .pool(&if self.threads == 1 { Pool::inline() } else { Pool::new(self.threads) })
+            .pool(&self.pool())
             .progress(progress)
     }
 
+    pub(crate) fn pool(&self) -> Pool {
+        if self.threads == 1 { Pool::inline() } else { Pool::new(self.threads) }
+    }
+
+    /// A switch that was given and that the model-facing tools do not have.
+    pub(crate) fn switch_without_reply(&self) -> Option<&'static str> {
+        [
+            (self.no_hidden, "--no-hidden"),
+            (self.vcs, "--vcs"),
+            (!self.types.is_empty(), "--type"),
+            (!self.types_not.is_empty(), "--type-not"),
+            (self.max_depth.is_some(), "--max-depth"),
+            (self.max_filesize.is_some(), "--max-filesize"),
+            (self.follow, "--follow"),
+            (self.one_file_system, "--one-file-system"),
+            (!matches!(self.sort, Sort::Modified), "--sort"),
+        ]
+        .into_iter()
+        .find_map(|(given, switch)| given.then_some(switch))
+    }
+
+    /// The paths as the tools take them.
+    pub(crate) fn path_texts(&self) -> std::result::Result<Vec<String>, String> {
+        let text = |path: &PathBuf| match path.to_str() {
+            Some(text) => Ok(text.to_string()),
+            None => Err(format!("{}: with --reply a path has to be UTF-8", path.display())),
+        };
+        self.paths.iter().map(text).collect()
+    }
+
+    pub(crate) fn repository(&self) -> bool {
+        self.repository
+    }
+
+    pub(crate) fn reverse(&self) -> bool {
+        self.reverse
+    }
+
+    pub(crate) fn spill_dir(&self) -> Option<&std::path::Path> {
+        self.spill_dir.as_deref()
+    }
+
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     pub(crate) fn limit_time(&self, token: &CancelToken) -> CancelToken {
-        let token = token.child();
-        match self.timeout.map(Duration::try_from_secs_f64) {
-            Some(Ok(timeout)) => token.deadline_in(timeout),
-            // Longer than a duration can be.
-            Some(Err(_)) | None => token,
+        match self.timeout {
+            Some(timeout) => token.child().deadline_in(timeout),
+            None => token.child(),
         }
     }
+}
+
+fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| String::from("it has to be a number"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 /// The file that git reads rules for every repository from, unless its configuration says

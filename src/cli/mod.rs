@@ -2,6 +2,7 @@
 
 mod args;
 mod print;
+mod reply;
 mod rg;
 mod status;
 
@@ -48,6 +49,9 @@ pub(crate) fn run() -> ExitCode {
 fn grep(arguments: &GrepArguments, token: &CancelToken) -> u8 {
     let progress = Progress::new();
     let status = Status::start(&progress);
+    if arguments.walk.reply {
+        return reply::grep(arguments, token, &status);
+    }
     let printer = Printer::new(arguments.walk.json, arguments.walk.color, &status);
     let token = arguments.walk.limit_time(token);
     let result = arguments.compile(&progress).and_then(|search| {
@@ -78,7 +82,7 @@ fn search_into(
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
-    if !arguments.is_limited() {
+    if arguments.limit().is_none() {
         return search.for_each(token, |found| print(&found));
     }
     let outcome = search.collect(token)?;
@@ -89,6 +93,9 @@ fn search_into(
 fn glob(arguments: &GlobArguments, token: &CancelToken) -> u8 {
     let progress = Progress::new();
     let status = Status::start(&progress);
+    if arguments.walk.reply {
+        return reply::glob(arguments, token, &status);
+    }
     let printer = Printer::new(arguments.walk.json, arguments.walk.color, &status);
     let token = arguments.walk.limit_time(token);
     let mut files = match arguments.scope(&progress).and_then(|scope| scope.files(&token)) {
