@@ -162,6 +162,8 @@ impl From<Spilled> for Saved {
     }
 }
 
+const VCS_ROOT: &str = Reason::VcsRoot.as_str();
+
 /// How many skipped files and directories a reply names.
 const NAMED_SKIPS: usize = 5;
 
@@ -182,10 +184,12 @@ impl Notes {
         for hint in &self.hints {
             text.push_str(&format!("\n({hint})"));
         }
-        if !self.skipped.is_empty() {
-            let total: u64 = self.skipped.values().sum();
+        // A root that is left out is a hint of its own.
+        let skipped = || self.skipped.iter().filter(|(reason, _)| **reason != VCS_ROOT);
+        let total: u64 = skipped().map(|(_, n)| n).sum();
+        if total > 0 {
             let reason = |(reason, n): (&&str, &u64)| format!("{n} {}", reason.replace('_', " "));
-            let reasons: Vec<_> = self.skipped.iter().map(reason).collect();
+            let reasons: Vec<_> = skipped().map(reason).collect();
             text.push_str(&format!("\n({total} skipped: {})", reasons.join(", ")));
         }
     }
