@@ -4,4 +4,5 @@
 #![allow(clippy::disallowed_methods, reason = "a test is a host")]
 
 mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the real rg
+mod rg_random; // random trees and argv: the real rg and we answer alike
 mod rg_recorded; // rg answers as recorded, and so do we

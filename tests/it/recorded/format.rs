@@ -336,7 +336,8 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || (c.is_whitespace() && c != ' ') || c == '\u{feff}'
 }
 
-fn escaped(bytes: &[u8]) -> String {
+/// The inside of a `"…"`.
+pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
