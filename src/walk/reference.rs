@@ -37,9 +37,9 @@ impl Filters {
     /// What is wrong with the named rule files.
     pub(super) fn named_rules(&self) -> Vec<Trouble> {
         let mut builder = WalkBuilder::empty();
-        builder.current_dir(self.scope.base.clone().unwrap_or_default());
+        builder.current_dir(self.base());
         let rules = &self.scope.ignore;
-        let named = rules.files.iter().map(|file| (Origin::Rules, file));
+        let named = rules.files.iter().map(|file| (Origin::NamedRules, file));
         let global = rules.global.iter().map(|file| (Origin::GlobalRules, file));
         named
             .chain(global)
@@ -51,13 +51,18 @@ impl Filters {
             .collect()
     }
 
+    /// The base as roots below it begin: a slash at its end would be one that they lack.
+    fn base(&self) -> PathBuf {
+        self.scope.base.as_deref().map(walked_name).unwrap_or_default()
+    }
+
     fn walk_builder(&self, root: &Root) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
         let mut builder = WalkBuilder::new(&root.path);
         builder
             // First of all: without it the crate would ask for the process's working directory.
-            .current_dir(scope.base.clone().unwrap_or_default())
+            .current_dir(self.base())
             .overrides(self.overrides.clone())
             .types(self.types.clone())
             .hidden(!scope.hidden)
@@ -336,13 +341,42 @@ pub(super) struct Steps {
     filters: Arc<Filters>,
     roots: std::vec::IntoIter<Root>,
     current: Option<(Root, Walk)>,
+    before: Before,
     token: CancelToken,
     stopped: Option<Stop>,
 }
 
+/// The real name of the root before the current one, if both are directories.
+#[derive(Default)]
+pub(super) struct Before {
+    before: Option<PathBuf>,
+    current: Option<PathBuf>,
+}
+
+impl Before {
+    /// Goes on to the next root.
+    pub(super) fn begin(&mut self, root: &Root) {
+        self.before = self.current.take();
+        if let RootKind::Dir = root.kind {
+            self.current = root.path.canonicalize().ok();
+        }
+    }
+
+    /// An event of the current root, unless it was told of the one before.
+    pub(super) fn filter(&self, event: Event) -> Option<Event> {
+        match (event, &self.before) {
+            (Event::Trouble(trouble), Some(before)) => {
+                trouble.without_known(before).map(Event::Trouble)
+            }
+            (event, _) => Some(event),
+        }
+    }
+}
+
 impl Steps {
     pub(super) fn new(filters: Arc<Filters>, roots: Vec<Root>, token: CancelToken) -> Steps {
-        Steps { filters, roots: roots.into_iter(), current: None, token, stopped: None }
+        let (roots, before) = (roots.into_iter(), Before::default());
+        Steps { filters, roots, current: None, before, token, stopped: None }
     }
 
     pub(super) fn stopped(&self) -> Option<Stop> {
@@ -365,6 +399,7 @@ impl Steps {
                 }
             }
             let root = self.roots.next()?;
+            self.before.begin(&root);
             match root.kind {
                 RootKind::File(source) => {
                     let at = root.path.clone();
@@ -387,7 +422,7 @@ impl Iterator for Steps {
     fn next(&mut self) -> Option<Event> {
         loop {
             let step = self.step()?;
-            let event = self.filters.finish(step);
+            let event = self.filters.finish(step).and_then(|event| self.before.filter(event));
             if event.is_some() {
                 return event;
             }

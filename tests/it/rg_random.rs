@@ -71,7 +71,8 @@ fn random_argv_are_answered_as_rg_answers_them() {
     }
 }
 
-fn number(name: &str) -> Option<u64> {
+/// A number that the environment sets.
+pub(crate) fn number(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|err| panic!("{name}={value}: {err}")))
 }
@@ -186,6 +187,10 @@ struct How {
     unordered: bool,
     /// Messages that are told before, between or after those of other threads.
     unordered_messages: bool,
+    /// rg tells the faults of rules above several roots once for each, or not, as its threads meet.
+    repeats_messages: bool,
+    /// NUL is a separator of names, not of paths.
+    lines_only: bool,
     /// The first success ends a walk on several threads wherever the others are.
     ends_anywhere: bool,
     by_access: bool,
@@ -214,6 +219,8 @@ fn how(run: &Run) -> Option<How> {
         // Files are made faster than a file system's clock ticks.
         unordered: parallel || key == Some(SortKey::Created),
         unordered_messages: parallel || by_time,
+        repeats_messages: parallel && args.positional.len() > 1,
+        lines_only: args.path_separator == Some(0) && !args.null,
         ends_anywhere: parallel && args.quiet && !args.stats && args.mode != Mode::Json,
         by_access: key == Some(SortKey::Accessed),
         by_time,
@@ -235,11 +242,21 @@ impl How {
         }
         // Ties are left as a directory was read; a link and its target are one.
         let ties = self.by_time && (self.follows || has_equal_times(&case.tree));
-        if self.unordered || ties {
+        if (self.unordered || ties) && self.lines_only {
+            let mut lines: Vec<_> = answer.stdout.split(|&byte| byte == b'\n').collect();
+            lines.sort_unstable();
+            answer.stdout = lines.join(&b'\n');
+        } else if self.unordered || ties {
             answer.stdout = recorded::in_order(&answer.stdout);
         }
         if self.unordered_messages {
             answer.stderr = recorded::in_order(&answer.stderr);
+        }
+        if self.repeats_messages {
+            let lines = answer.stderr.split(|&byte| byte == b'\n');
+            let lines: BTreeSet<_> =
+                lines.map(|line| line.strip_prefix(b"rg: ").unwrap_or(line)).collect();
+            answer.stderr = Vec::from_iter(lines).join(&b'\n');
         }
         if self.logs || (self.ends_anywhere && answer.code == 0) {
             answer.stderr.clear();
@@ -313,8 +330,11 @@ fn described(program: &OsString, drawn: &Drawn) -> String {
         while at > 0 {
             at -= 1;
             let mut smaller = small.clone();
-            smaller.settings.remove(at);
-            try_without(&mut small, smaller);
+            let setting = smaller.settings.remove(at);
+            // Where the working directory is left, `..` leads out of the tree.
+            if !setting.starts_with("in ") {
+                try_without(&mut small, smaller);
+            }
         }
         let mut step = small.tree.len().next_power_of_two();
         while step > 0 {

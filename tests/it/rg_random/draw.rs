@@ -745,7 +745,10 @@ impl Drawing {
             2 => [&path[..], b"/."].concat(),
             3 => [b"./", &path[..]].concat(),
             4 => [b".//", &path[..]].concat(),
-            5 if path.len() > 1 => [&path[..], b"/../", file_name(&path)].concat(),
+            // Above the tree is everything else on this machine.
+            5 if !matches!(file_name(&path), b"." | b".." | b"$DIR") => {
+                [&path[..], b"/../", file_name(&path)].concat()
+            }
             _ => path,
         }
     }
