@@ -371,7 +371,9 @@ impl Work {
             Mapped::Named => file.explicit,
             Mapped::All => true,
         };
-        visit.first_only = self.plan.ends_at_first();
+        // A file without a match has to be known as binary, for ripgrep leaves the matches of
+        // those out of account.
+        visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
             Source::Regular => scanner.scan_file(at, &visit),
             Source::Special => scanner.scan_special(at, &visit),

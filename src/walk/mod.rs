@@ -5,6 +5,7 @@
 
 mod order;
 mod reference;
+mod repositories;
 mod roots;
 mod trouble;
 

@@ -1,5 +1,6 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
+use super::repositories::{self, Repositories};
 use super::roots::{Root, RootKind, is_vcs_name, walked_name};
 use super::trouble::{Origin, Trouble};
 use super::{FileEntry, Source};
@@ -44,7 +45,7 @@ impl Filters {
         named
             .chain(global)
             .filter_map(|(origin, file)| {
-                let at = self.scope.locate(file);
+                let at = self.locate_rules(file);
                 let error = builder.add_ignore(&at)?;
                 Some(Trouble::rule_file(origin, file, at, error))
             })
@@ -56,10 +57,38 @@ impl Filters {
         self.scope.base.as_deref().map(walked_name).unwrap_or_default()
     }
 
+    /// No name is not the name of the base.
+    fn locate_rules(&self, file: &Path) -> PathBuf {
+        match file.as_os_str().is_empty() {
+            true => PathBuf::new(),
+            false => self.scope.locate(file),
+        }
+    }
+
     fn walk_builder(&self, root: &Root) -> WalkBuilder {
+        let rules = &self.scope.ignore;
+        let everywhere = !rules.require_git || repositories::holds(&root.path);
+        let mut builder = self.builder(&root.path, everywhere);
+        let repositories = rules
+            .global
+            .as_ref()
+            .filter(|file| !everywhere && self.locate_rules(file).is_file())
+            .map(|_| Repositories::below(&root.path, self.clone()));
+        let prune_vcs = self.scope.prune_vcs;
+        if prune_vcs || repositories.is_some() {
+            builder.filter_entry(move |entry| {
+                let pruned = prune_vcs && entry.depth() > 0 && is_vcs_name(entry.file_name());
+                !pruned && repositories.as_ref().is_none_or(|known| known.keep(entry))
+            });
+        }
+        builder
+    }
+
+    /// A builder with all rules, the global ones only if they hold here.
+    pub(super) fn builder(&self, path: &Path, with_global: bool) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
-        let mut builder = WalkBuilder::new(&root.path);
+        let mut builder = WalkBuilder::new(path);
         builder
             // First of all: without it the crate would ask for the process's working directory.
             .current_dir(self.base())
@@ -80,18 +109,14 @@ impl Filters {
         if rules.dot {
             builder.add_custom_ignore_filename(".rgignore");
         }
-        let global =
-            rules.global.iter().filter(|_| !rules.require_git || in_repository(&root.path));
+        let global = rules.global.iter().filter(|_| with_global);
         // The last one added wins.
         for file in rules.files.iter().chain(global) {
             // What is wrong with it is told once for all roots.
-            let _ = builder.add_ignore(scope.locate(file));
+            let _ = builder.add_ignore(self.locate_rules(file));
         }
         if self.in_path_order() {
             builder.sort_by_file_name(std::ffi::OsStr::cmp);
-        }
-        if scope.prune_vcs {
-            builder.filter_entry(|entry| entry.depth() == 0 || !is_vcs_name(entry.file_name()));
         }
         builder
     }
@@ -245,12 +270,6 @@ pub(super) fn type_definitions(scope: &Scope) -> Result<Vec<(String, Vec<String>
     let types = types(scope)?;
     let definition = |d: &ignore::types::FileTypeDef| (d.name().to_string(), d.globs().to_vec());
     Ok(types.definitions().iter().map(definition).collect())
-}
-
-/// Whether this or a directory above is a repository's.
-fn in_repository(root: &Path) -> bool {
-    let Ok(root) = root.canonicalize() else { return false };
-    root.ancestors().any(|dir| dir.join(".git").exists() || dir.join(".jj").exists())
 }
 
 /// A path of the walk as the caller's root writes it.

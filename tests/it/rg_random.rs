@@ -143,14 +143,17 @@ fn compare(program: &OsString, case: &Case, shared: Option<&Tree>) -> Verdict {
         Some(how) => how,
         None => return Verdict::Refused,
     };
-    // What one reads changes when a file was last accessed.
-    let shared = shared.filter(|_| !how.by_access);
+    let own = match shared {
+        Some(_) => None,
+        None => match Tree::make(&case.tree) {
+            Ok(tree) => Some(tree),
+            Err(err) => return Verdict::Differs(format!("rg: {err}\n")),
+        },
+    };
+    let dir = shared.or(own.as_ref()).expect("one of them is there").dir();
     let mut runners: [&dyn Fn(&Run, &Path) -> Result<RunOutput, String>; 2] =
         [&|run, dir| oracle::run(program, run, dir), &run_in_process];
     let answers = runners.each_mut().map(|runner| {
-        let own = if shared.is_none() { Some(Tree::make(&case.tree)?) } else { None };
-        let tree = shared.or(own.as_ref()).expect("one of them is there");
-        let dir = tree.dir();
         let answer = catch_unwind(AssertUnwindSafe(|| runner(&run.resolved(dir), dir)));
         let answer = answer.map_err(|_| "we panicked".to_string())??;
         Ok::<_, String>(RunOutput {
@@ -193,8 +196,7 @@ struct How {
     lines_only: bool,
     /// The first success ends a walk on several threads wherever the others are.
     ends_anywhere: bool,
-    by_access: bool,
-    by_time: bool,
+    by_time: Option<TimeKind>,
     follows: bool,
     logs: bool,
 }
@@ -222,8 +224,11 @@ fn how(run: &Run) -> Option<How> {
         repeats_messages: parallel && args.positional.len() > 1,
         lines_only: args.path_separator == Some(0) && !args.null,
         ends_anywhere: parallel && args.quiet && !args.stats && args.mode != Mode::Json,
-        by_access: key == Some(SortKey::Accessed),
-        by_time,
+        by_time: match key {
+            Some(SortKey::Accessed) => Some(TimeKind::Accessed),
+            Some(SortKey::Modified) => Some(TimeKind::Modified),
+            _ => None,
+        },
         follows: args.follow,
         logs: args.log != args::Log::Off,
     })
@@ -241,7 +246,8 @@ impl How {
             _ => {}
         }
         // Ties are left as a directory was read; a link and its target are one.
-        let ties = self.by_time && (self.follows || has_equal_times(&case.tree));
+        let ties =
+            self.by_time.is_some_and(|kind| self.follows || has_equal_times(&case.tree, kind));
         if (self.unordered || ties) && self.lines_only {
             let mut lines: Vec<_> = answer.stdout.split(|&byte| byte == b'\n').collect();
             lines.sort_unstable();
@@ -264,23 +270,14 @@ impl How {
     }
 }
 
-fn has_equal_times(tree: &[Entry]) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut files = 0;
-    for entry in tree {
-        match entry {
-            Entry::File { .. } => files += 1,
-            Entry::Time { kind: TimeKind::Modified, seconds, path } => {
-                let file =
-                    tree.iter().any(|e| matches!(e, Entry::File { path: p, .. } if p == path));
-                if file && !seen.insert(*seconds) {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-    }
-    seen.len() != files
+/// Whether not every file has a time of its own.
+fn has_equal_times(tree: &[Entry], wanted: TimeKind) -> bool {
+    let files = tree.iter().filter(|entry| matches!(entry, Entry::File { .. })).count();
+    let times = tree.iter().filter_map(|entry| match entry {
+        Entry::Time { kind, seconds, .. } if *kind == wanted => Some(seconds),
+        _ => None,
+    });
+    times.collect::<BTreeSet<_>>().len() != files
 }
 
 fn parsed(drawn: &Drawn) -> Result<Case, String> {

@@ -512,7 +512,8 @@ impl Drawing {
         for (file, place) in tree.files.clone().iter().zip(order) {
             let place = if equal { place / 3 } else { place };
             tree.lines.push(format!("mtime {} {}", 1_000_000_000 + place * 60, word(file)));
-            let accessed = 1_700_000_000 - place * place % 37 * 1_000 - place;
+            // In the future, so that a file that is read keeps its time.
+            let accessed = 2_500_000_000 - place * place % 37 * 1_000 - place;
             tree.lines.push(format!("atime {accessed} {}", word(file)));
         }
     }
@@ -739,7 +740,11 @@ impl Drawing {
             0 => below(b"$DIR", &path),
             _ => relative(cwd, &path),
         };
+        // Of roots of nothing but dots and slashes (`././.`, `.//.`) ripgrep strips too little to
+        // see that the rules of the root, or above it, mean what is in it. We see it.
+        let dots = path.iter().all(|byte| b"./".contains(byte));
         match self.below(20) {
+            2..=5 if dots => path,
             0 => [&path[..], b"/"].concat(),
             1 => [&path[..], b"//"].concat(),
             2 => [&path[..], b"/."].concat(),
