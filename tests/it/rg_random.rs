@@ -32,6 +32,7 @@ const ARGV_PER_TREE: usize = 20;
 const MAX_DIFFERENCES: usize = 10;
 
 #[test]
+#[allow(clippy::disallowed_macros, reason = "a log tells how many argv were compared")]
 fn random_argv_are_answered_as_rg_answers_them() {
     let program = oracle::program().unwrap();
     let seed = number("INGREP_RANDOM_SEED").unwrap_or(SEED);
@@ -136,6 +137,8 @@ enum Verdict {
     OraclePanicked,
 }
 
+type Runner<'a> = &'a dyn Fn(&Run, &Path) -> Result<RunOutput, String>;
+
 /// Runs the last run of a case both ways, in this tree or in one made for it.
 fn compare(program: &OsString, case: &Case, shared: Option<&Tree>) -> Verdict {
     let run = case.runs.last().expect("a drawn case has a run");
@@ -151,9 +154,8 @@ fn compare(program: &OsString, case: &Case, shared: Option<&Tree>) -> Verdict {
         },
     };
     let dir = shared.or(own.as_ref()).expect("one of them is there").dir();
-    let mut runners: [&dyn Fn(&Run, &Path) -> Result<RunOutput, String>; 2] =
-        [&|run, dir| oracle::run(program, run, dir), &run_in_process];
-    let answers = runners.each_mut().map(|runner| {
+    let asked: Runner<'_> = &|run, dir| oracle::run(program, run, dir);
+    let answers = [asked, &run_in_process].map(|runner| {
         let answer = catch_unwind(AssertUnwindSafe(|| runner(&run.resolved(dir), dir)));
         let answer = answer.map_err(|_| "we panicked".to_string())??;
         Ok::<_, String>(RunOutput {

@@ -477,7 +477,7 @@ fn with_dir(text: &OsString, dir: &Path) -> OsString {
 pub(crate) fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.windows(from.len()).position(|window| window == from) {
+    while let Some(at) = bstr::ByteSlice::find(rest, from) {
         out.extend(&rest[..at]);
         out.extend(to);
         rest = &rest[at + from.len()..];

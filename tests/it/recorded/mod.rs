@@ -233,5 +233,5 @@ fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     if needle.is_empty() {
         return Some(0);
     }
-    text.windows(needle.len()).position(|window| window == needle)
+    bstr::ByteSlice::find(text, needle)
 }
