@@ -3,9 +3,9 @@
 //! [`reference`] walks with the `ignore` crate, which is what ripgrep does; [`roots`] looks at
 //! what the caller named before anything is walked, and [`order`] decides who comes first.
 
+mod global;
 mod order;
 mod reference;
-mod repositories;
 mod roots;
 mod trouble;
 

@@ -1,6 +1,6 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
-use super::repositories::{self, Repositories};
+use super::global::{self, GlobalRules};
 use super::roots::{Root, RootKind, is_vcs_name, walked_name};
 use super::trouble::{Origin, Trouble};
 use super::{FileEntry, Source};
@@ -67,24 +67,34 @@ impl Filters {
 
     fn walk_builder(&self, root: &Root) -> WalkBuilder {
         let rules = &self.scope.ignore;
-        let everywhere = !rules.require_git || repositories::holds(&root.path);
-        let mut builder = self.builder(&root.path, everywhere);
-        let repositories = rules
-            .global
-            .as_ref()
-            .filter(|file| !everywhere && self.locate_rules(file).is_file())
-            .map(|_| Repositories::below(&root.path, self.clone()));
+        let everywhere = !rules.require_git || global::in_repository(&root.path);
+        let as_named = everywhere && !rules.case_insensitive;
+        let mut builder = self.builder(&root.path, as_named);
+        let global = rules.global.as_ref().filter(|_| !as_named).and_then(|file| {
+            let file = self.locate_rules(file);
+            let rules = GlobalRules::read(&file, &self.base(), rules.case_insensitive)?;
+            Some(GlobalRules::new(rules, self.before_global(), &root.path, everywhere))
+        });
         let prune_vcs = self.scope.prune_vcs;
-        if prune_vcs || repositories.is_some() {
+        if prune_vcs || global.is_some() {
             builder.filter_entry(move |entry| {
                 let pruned = prune_vcs && entry.depth() > 0 && is_vcs_name(entry.file_name());
-                !pruned && repositories.as_ref().is_none_or(|known| known.keep(entry))
+                !pruned && global.as_ref().is_none_or(|global| global.keep(entry))
             });
         }
         builder
     }
 
-    /// A builder with all rules, the global ones only if they hold here.
+    /// Those filters that have a say before the global rules.
+    fn before_global(&self) -> Filters {
+        let mut before = Filters { types: Types::empty(), ..self.clone() };
+        before.scope.hidden = true;
+        before.scope.max_depth = None;
+        before.scope.ignore.files.clear();
+        before
+    }
+
+    /// A builder with all rules, the global ones only if they are no more than named ones.
     pub(super) fn builder(&self, path: &Path, with_global: bool) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
