@@ -214,8 +214,9 @@ fn patterns(
             }
             PatternSource::File(file) => {
                 let name = Path::new(file).display().to_string();
-                let opened =
-                    File::open(cwd.join(file)).map_err(|error| format!("{name}: {error}"))?;
+                // No name is not the name of the working directory.
+                let at = if file.is_empty() { PathBuf::new() } else { cwd.join(file) };
+                let opened = File::open(at).map_err(|error| format!("{name}: {error}"))?;
                 all.extend(pattern_files::read(&name, opened)?);
             }
         }
