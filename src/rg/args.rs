@@ -1962,7 +1962,7 @@ mod tests {
         check("--json --no-json foo", text);
         check("-l foo", &format!("-l/--files-with-matches is not served: {text}"));
         check("-l --json foo", "");
-        check("-q -l foo", &format!("-l/--files-with-matches is not served: {text}"));
+        check("-q -l foo", "");
         check("--files-without-match x", &format!("--files-without-match is not served: {text}"));
         check("-c foo", &format!("-c/--count is not served: {text}"));
         check("--json --count-matches x", &format!("--count-matches is not served: {text}"));
