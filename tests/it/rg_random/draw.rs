@@ -568,7 +568,8 @@ impl Drawing {
                     false => *self.pick(&["foo\\n", "0123456789abcdef\\n", "\\n"]),
                 };
                 let count = if piece.starts_with("foo") { 300 } else { 7_000 + self.below(20_000) };
-                format!("{} {count}*\"{piece}\" {}", quoted(&head), quoted(&tail))
+                // No mark of UTF-16 begins it: read as that, it has no lines.
+                format!("\"_\" {} {count}*\"{piece}\" {}", quoted(&head), quoted(&tail))
             }
             31..36 => quoted(&self.lines(b"\0", false)),
             36..48 => quoted(&self.lines(b"\r\n", false)),
