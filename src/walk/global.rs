@@ -3,8 +3,9 @@
 //! The `ignore` crate would look for them through the environment. Handed to it as a named file,
 //! they hold everywhere, and with regard to case. ripgrep obeys them in repositories, also in one
 //! that begins in the middle of a walk, and disregards case in them if it does so in all rules.
-//! Where that makes a difference, the walk goes without them, and what it lists is held against
-//! them here. The price: a global rule that takes something back (`!name`) is not heard then.
+//! Where that makes a difference, what the walk lists is held against them here as well. The price:
+//! a global rule that takes something back (`!name`) is not heard in a repository that begins in
+//! the middle of a walk, and is heard with regard to case.
 
 use super::reference::Filters;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};

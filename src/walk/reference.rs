@@ -69,7 +69,7 @@ impl Filters {
         let rules = &self.scope.ignore;
         let everywhere = !rules.require_git || global::in_repository(&root.path);
         let as_named = everywhere && !rules.case_insensitive;
-        let mut builder = self.builder(&root.path, as_named);
+        let mut builder = self.builder(&root.path, everywhere);
         let global = rules.global.as_ref().filter(|_| !as_named).and_then(|file| {
             let file = self.locate_rules(file);
             let rules = GlobalRules::read(&file, &self.base(), rules.case_insensitive)?;
@@ -94,7 +94,7 @@ impl Filters {
         before
     }
 
-    /// A builder with all rules, the global ones only if they are no more than named ones.
+    /// A builder with all rules, the global ones as named ones if they hold everywhere.
     pub(super) fn builder(&self, path: &Path, with_global: bool) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
