@@ -480,7 +480,12 @@ impl Drawing {
             // Known: below a directory that is no repository, a repository does not hear global
             // rules that take back; see src/walk/global.rs.
             let is_global = path.ends_with(b"excludes") || path.ends_with(b"git/ignore");
-            if is_global && !tree.lines.iter().any(|line| line.contains(" .git")) {
+            if is_global
+                && !tree
+                    .lines
+                    .iter()
+                    .any(|line| line == "dir .git" || line.starts_with("file .git "))
+            {
                 line.retain(|&byte| byte != b'!');
             }
             if self.percent(10) {
