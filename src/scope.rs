@@ -122,9 +122,10 @@ impl IgnoreRules {
         self
     }
 
-    /// A file of rules for everything, which git calls `core.excludesFile`. It is obeyed for roots
-    /// inside a repository, or for all without [`require_git`](IgnoreRules::require_git). Its
-    /// patterns are relative to [`Scope::base`].
+    /// A file of rules for everything, which git calls `core.excludesFile`. It is obeyed inside
+    /// repositories, or everywhere without [`require_git`](IgnoreRules::require_git). Its patterns
+    /// are relative to [`Scope::base`]. In a repository that begins below a root which is in none, a
+    /// rule that takes something back (`!name`) is not heard.
     pub fn global_file(mut self, file: impl Into<PathBuf>) -> IgnoreRules {
         self.global = Some(file.into());
         self

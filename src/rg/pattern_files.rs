@@ -1,5 +1,6 @@
 //! The files of `-f`: one pattern a line.
 
+use bstr::ByteSlice;
 use bstr::io::BufReadExt;
 use std::io::{self, Read};
 
@@ -29,28 +30,9 @@ pub(super) fn read(name: &str, from: impl Read) -> Result<Vec<String>, String> {
 }
 
 fn invalid(line: &[u8], offset: usize) -> String {
-    let shown = escape(line);
+    let shown = line.escape_bytes();
     format!(
         "found invalid UTF-8 in pattern at byte offset {offset}: {shown} (disable Unicode mode \
          and use hex escape sequences to match arbitrary bytes in a pattern, e.g., '(?-u)\\xFF')"
     )
-}
-
-/// Text as it is, but for control characters and what is no UTF-8.
-fn escape(bytes: &[u8]) -> String {
-    let mut shown = String::new();
-    for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                '\n' => shown.push_str("\\n"),
-                '\r' => shown.push_str("\\r"),
-                '\t' => shown.push_str("\\t"),
-                '\\' => shown.push_str("\\\\"),
-                '\0'..='\u{1f}' | '\u{7f}' => shown += &format!("\\x{:02X}", character as u32),
-                other => shown.push(other),
-            }
-        }
-        chunk.invalid().iter().for_each(|byte| shown += &format!("\\x{byte:02X}"));
-    }
-    shown
 }

@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::query::{Binary, Boundary, Case, Encoding, MultiLine, Query, Terminator};
 use crate::scope::{IgnoreRules, Order, RootsPolicy, Scope, SortBy};
+use crate::walk::Origin;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -36,6 +37,8 @@ pub(super) struct Plan {
     pub(super) mode: Mode,
     pub(super) query: Query,
     pub(super) scope: Scope,
+    /// The globs of `--pre-glob`, which have to be some.
+    pub(super) pre_globs: Option<Scope>,
     pub(super) limits: Limits,
     /// Whether anything can match at all.
     pub(super) possible: bool,
@@ -45,6 +48,8 @@ pub(super) struct Plan {
     pub(super) nowhere: bool,
     /// Whether ripgrep would walk on one thread, which shows in its messages.
     pub(super) sequential: bool,
+    /// Whether ripgrep would walk to the end before it does anything else.
+    pub(super) collects: bool,
     /// Which files ripgrep would map.
     pub(super) mapped: Mapped,
     pub(super) quiet: bool,
@@ -59,6 +64,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Whether trouble of this kind is told before the pattern is looked at.
+    pub(super) fn told_first(&self, origin: Origin) -> bool {
+        let named = matches!(origin, Origin::NamedRules | Origin::GlobalRules);
+        self.sequential && (self.collects || named)
+    }
+
     /// Whether the first success decides all: nothing is printed, and nothing counted.
     pub(super) fn ends_at_first(&self) -> bool {
         self.quiet && !self.stats && self.mode != Mode::Json
@@ -144,10 +155,16 @@ pub(super) fn plan(command: &Command, args: &Args) -> Result<Plan, String> {
         possible: args.max_count != Some(0) && (!patterns.is_empty() || args.invert_match),
         query: query(args, patterns),
         scope: scope(command, args, &cwd, paths, threads == 1),
+        pre_globs: (!args.pre_globs.is_empty()).then(|| {
+            args.pre_globs.iter().fold(Scope::new("").base(&cwd), |scope, glob| scope.glob(glob))
+        }),
         limits,
         implicit,
         nowhere: implicit && !cwd.exists(),
         sequential: threads == 1,
+        collects: args
+            .sort
+            .is_some_and(|sort| (sort.key, sort.order) != (SortKey::Path, args::Order::Ascending)),
         mapped,
         quiet: args.quiet,
         stats: args.stats && args.mode != Mode::Json,
@@ -197,8 +214,9 @@ fn patterns(
             }
             PatternSource::File(file) => {
                 let name = Path::new(file).display().to_string();
-                let opened =
-                    File::open(cwd.join(file)).map_err(|error| format!("{name}: {error}"))?;
+                // No name is not the name of the working directory.
+                let at = if file.is_empty() { PathBuf::new() } else { cwd.join(file) };
+                let opened = File::open(at).map_err(|error| format!("{name}: {error}"))?;
                 all.extend(pattern_files::read(&name, opened)?);
             }
         }

@@ -1,6 +1,6 @@
 //! Carries out a plan: walks, searches on the pool, and writes in order.
 
-use super::args::{self, Mode, Parsed, Special};
+use super::args::{self, Engine, Mode, Parsed, Special};
 use super::plan::{self, Mapped, Plan};
 use super::print::{self, Printed};
 use super::{Command, FileId, SharedReader, flags};
@@ -92,10 +92,17 @@ fn carry_out(
     streams: &mut Streams<'_>,
     token: &CancelToken,
 ) -> Result<u8> {
+    // Faults of types and globs come first, and before it is known that nothing can match.
+    let fault = plan.scope.check_filters().and_then(|()| match &plan.pre_globs {
+        Some(globs) => globs.check_filters(),
+        None => Ok(()),
+    });
+    if let Err(error) = fault {
+        return Ok(streams.refuse(error.message()));
+    }
     if plan.mode == Mode::TypeList {
         return Ok(type_list(&plan, streams));
     }
-    // Faults of types and globs come first, and before it is known that nothing can match.
     let events = match plan.scope.events(token) {
         Ok(_) if plan.nowhere => Box::new(std::iter::empty()),
         Ok(events) => events,
@@ -106,9 +113,9 @@ fn carry_out(
         list(&plan, events, streams, &mut outcome, token);
     } else if plan.possible {
         let mut events = events.peekable();
-        // The faults of named rule files are told before the pattern is looked at.
+        // On one thread ripgrep gets to its rules, or even to all of its walk, before the pattern.
         while let Some(Event::Trouble(trouble)) =
-            events.next_if(|event| matches!(event, Event::Trouble(t) if t.origin != Origin::Entry))
+            events.next_if(|event| matches!(event, Event::Trouble(t) if plan.told_first(t.origin)))
         {
             streams.trouble(&plan, &trouble, &mut outcome);
         }
@@ -120,7 +127,13 @@ fn carry_out(
             Ok(search) => {
                 search_all(command, plan, search, events, streams, &mut outcome, token)?;
             }
-            Err(error) => return Ok(streams.refuse(&with_suggestion(error.engine_text()))),
+            Err(error) => {
+                let message = with_suggestion(error.engine_text());
+                return Ok(streams.refuse(&match args.engine {
+                    Engine::Auto => without_any_engine(&message),
+                    _ => message,
+                }));
+            }
         }
     }
     Ok(outcome.code(args.quiet))
@@ -152,6 +165,17 @@ fn with_suggestion(message: &str) -> String {
         ""
     };
     format!("{message}{hint}")
+}
+
+/// Where the other engine is tried as well, it is said of both why they cannot.
+fn without_any_engine(message: &str) -> String {
+    let divider = "~".repeat(79);
+    format!(
+        "regex could not be compiled with either the default regex engine or with PCRE2.\n\n\
+         default regex engine error:\n{divider}\n{message}\n{divider}\n\n\
+         PCRE2 regex engine error:\n{}",
+        args::Unserved::Pcre2
+    )
 }
 
 /// What decides the exit code.
@@ -347,7 +371,9 @@ impl Work {
             Mapped::Named => file.explicit,
             Mapped::All => true,
         };
-        visit.first_only = self.plan.ends_at_first();
+        // A file without a match has to be known as binary, for ripgrep leaves the matches of
+        // those out of account.
+        visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
             Source::Regular => scanner.scan_file(at, &visit),
             Source::Special => scanner.scan_special(at, &visit),
@@ -439,7 +465,7 @@ impl<'a> Streams<'a> {
                 outcome.errored = true;
                 true
             }
-            Origin::Rules => plan.ignore_messages,
+            Origin::Rules | Origin::NamedRules => plan.ignore_messages,
             Origin::GlobalRules => false,
         };
         if told {

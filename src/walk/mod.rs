@@ -3,6 +3,7 @@
 //! [`reference`] walks with the `ignore` crate, which is what ripgrep does; [`roots`] looks at
 //! what the caller named before anything is walked, and [`order`] decides who comes first.
 
+mod global;
 mod order;
 mod reference;
 mod roots;
@@ -138,14 +139,16 @@ impl Scope {
         mut each: impl FnMut(Event),
     ) -> Option<Stop> {
         let threads = if self.pool.is_inline() { 1 } else { self.pool.threads() };
+        let mut before = reference::Before::default();
         for root in roots {
+            before.begin(root);
             let walked = match root.kind {
                 roots::RootKind::Dir if self.walk_as_parallel && threads > 1 => {
                     reference::walk_parallel(filters, root, threads, token)
                 }
                 _ => reference::walk(filters, root, threads, token),
             };
-            walked.events.into_iter().for_each(&mut each);
+            walked.events.into_iter().filter_map(|event| before.filter(event)).for_each(&mut each);
             if walked.stopped.is_some() {
                 return walked.stopped;
             }
@@ -178,6 +181,11 @@ impl Scope {
         order::sort(&mut files, by, self.order);
         events.extend(files.into_iter().map(Event::File));
         Ok(Box::new(events.into_iter()))
+    }
+
+    /// Finds fault with the types and globs of this scope, as listing its files would.
+    pub(crate) fn check_filters(&self) -> Result<()> {
+        reference::Filters::new(self).map(drop)
     }
 
     /// The file types of this scope with their globs, as changed by it, in the order of their names.

@@ -1,5 +1,6 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
+use super::global::{self, GlobalRules};
 use super::roots::{Root, RootKind, is_vcs_name, walked_name};
 use super::trouble::{Origin, Trouble};
 use super::{FileEntry, Source};
@@ -38,27 +39,70 @@ impl Filters {
     /// What is wrong with the named rule files.
     pub(super) fn named_rules(&self) -> Vec<Trouble> {
         let mut builder = WalkBuilder::empty();
-        builder.current_dir(self.scope.base.clone().unwrap_or_default());
+        builder.current_dir(self.base());
         let rules = &self.scope.ignore;
-        let named = rules.files.iter().map(|file| (Origin::Rules, file));
+        let named = rules.files.iter().map(|file| (Origin::NamedRules, file));
         let global = rules.global.iter().map(|file| (Origin::GlobalRules, file));
         named
             .chain(global)
             .filter_map(|(origin, file)| {
-                let at = self.scope.locate(file);
+                let at = self.locate_rules(file);
                 let error = builder.add_ignore(&at)?;
                 Some(Trouble::rule_file(origin, file, at, error))
             })
             .collect()
     }
 
+    /// The base as roots below it begin: a slash at its end would be one that they lack.
+    fn base(&self) -> PathBuf {
+        self.scope.base.as_deref().map(walked_name).unwrap_or_default()
+    }
+
+    /// No name is not the name of the base.
+    fn locate_rules(&self, file: &Path) -> PathBuf {
+        match file.as_os_str().is_empty() {
+            true => PathBuf::new(),
+            false => self.scope.locate(file),
+        }
+    }
+
     fn walk_builder(&self, root: &Root) -> WalkBuilder {
+        let rules = &self.scope.ignore;
+        let everywhere = !rules.require_git || global::in_repository(&root.path);
+        let as_named = everywhere && !rules.case_insensitive;
+        let mut builder = self.builder(&root.path, everywhere);
+        let global = rules.global.as_ref().filter(|_| !as_named).and_then(|file| {
+            let file = self.locate_rules(file);
+            let rules = GlobalRules::read(&file, &self.base(), rules.case_insensitive)?;
+            Some(GlobalRules::new(rules, self.before_global(), &root.path, everywhere))
+        });
+        let prune_vcs = self.scope.prune_vcs;
+        if prune_vcs || global.is_some() {
+            builder.filter_entry(move |entry| {
+                let pruned = prune_vcs && entry.depth() > 0 && is_vcs_name(entry.file_name());
+                !pruned && global.as_ref().is_none_or(|global| global.keep(entry))
+            });
+        }
+        builder
+    }
+
+    /// Those filters that have a say before the global rules.
+    fn before_global(&self) -> Filters {
+        let mut before = Filters { types: Types::empty(), ..self.clone() };
+        before.scope.hidden = true;
+        before.scope.max_depth = None;
+        before.scope.ignore.files.clear();
+        before
+    }
+
+    /// A builder with all rules, the global ones as named ones if they hold everywhere.
+    pub(super) fn builder(&self, path: &Path, with_global: bool) -> WalkBuilder {
         let scope = &self.scope;
         let rules = &scope.ignore;
-        let mut builder = WalkBuilder::new(&root.path);
+        let mut builder = WalkBuilder::new(path);
         builder
             // First of all: without it the crate would ask for the process's working directory.
-            .current_dir(scope.base.clone().unwrap_or_default())
+            .current_dir(self.base())
             .overrides(self.overrides.clone())
             .types(self.types.clone())
             .hidden(!scope.hidden)
@@ -76,18 +120,14 @@ impl Filters {
         if rules.dot {
             builder.add_custom_ignore_filename(".rgignore");
         }
-        let global =
-            rules.global.iter().filter(|_| !rules.require_git || in_repository(&root.path));
+        let global = rules.global.iter().filter(|_| with_global);
         // The last one added wins.
         for file in rules.files.iter().chain(global) {
             // What is wrong with it is told once for all roots.
-            let _ = builder.add_ignore(scope.locate(file));
+            let _ = builder.add_ignore(self.locate_rules(file));
         }
         if self.in_path_order() {
             builder.sort_by_file_name(std::ffi::OsStr::cmp);
-        }
-        if scope.prune_vcs {
-            builder.filter_entry(|entry| entry.depth() == 0 || !is_vcs_name(entry.file_name()));
         }
         builder
     }
@@ -252,12 +292,6 @@ pub(super) fn type_definitions(scope: &Scope) -> Result<Vec<(String, Vec<String>
     Ok(types.definitions().iter().map(definition).collect())
 }
 
-/// Whether this or a directory above is a repository's.
-fn in_repository(root: &Path) -> bool {
-    let Ok(root) = root.canonicalize() else { return false };
-    root.ancestors().any(|dir| dir.join(".git").exists() || dir.join(".jj").exists())
-}
-
 /// A path of the walk as the caller's root writes it.
 pub(super) fn shown(root: &Root, path: &Path) -> PathBuf {
     match path.strip_prefix(&root.path) {
@@ -362,13 +396,42 @@ pub(super) struct Steps {
     filters: Arc<Filters>,
     roots: std::vec::IntoIter<Root>,
     current: Option<(Root, Walk)>,
+    before: Before,
     token: CancelToken,
     stopped: Option<Stop>,
 }
 
+/// The real name of the root before the current one, if both are directories.
+#[derive(Default)]
+pub(super) struct Before {
+    before: Option<PathBuf>,
+    current: Option<PathBuf>,
+}
+
+impl Before {
+    /// Goes on to the next root.
+    pub(super) fn begin(&mut self, root: &Root) {
+        self.before = self.current.take();
+        if let RootKind::Dir = root.kind {
+            self.current = root.path.canonicalize().ok();
+        }
+    }
+
+    /// An event of the current root, unless it was told of the one before.
+    pub(super) fn filter(&self, event: Event) -> Option<Event> {
+        match (event, &self.before) {
+            (Event::Trouble(trouble), Some(before)) => {
+                trouble.without_known(before).map(Event::Trouble)
+            }
+            (event, _) => Some(event),
+        }
+    }
+}
+
 impl Steps {
     pub(super) fn new(filters: Arc<Filters>, roots: Vec<Root>, token: CancelToken) -> Steps {
-        Steps { filters, roots: roots.into_iter(), current: None, token, stopped: None }
+        let (roots, before) = (roots.into_iter(), Before::default());
+        Steps { filters, roots, current: None, before, token, stopped: None }
     }
 
     pub(super) fn stopped(&self) -> Option<Stop> {
@@ -391,6 +454,7 @@ impl Steps {
                 }
             }
             let root = self.roots.next()?;
+            self.before.begin(&root);
             match root.kind {
                 RootKind::File(source) => {
                     let at = root.path.clone();
@@ -413,7 +477,7 @@ impl Iterator for Steps {
     fn next(&mut self) -> Option<Event> {
         loop {
             let step = self.step()?;
-            let event = self.filters.finish(step);
+            let event = self.filters.finish(step).and_then(|event| self.before.filter(event));
             if event.is_some() {
                 return event;
             }

@@ -5,6 +5,7 @@ use super::trouble::Trouble;
 use crate::error::{Error, ErrorCode, Result};
 use crate::scope::{RootsPolicy, Scope};
 use crate::text;
+use bstr::ByteSlice;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -59,6 +60,7 @@ fn root(scope: &Scope, index: usize, written: &Path) -> Result<Root> {
     let path = match kind {
         // The name as it was written decides: `file/` opens no file.
         RootKind::File(_) => named,
+        _ if scope.roots_policy == RootsPolicy::AsRipgrep => literal_name(scope, written),
         _ => walked_name(&named),
     };
     Ok(Root { index, written: written.to_path_buf(), path, kind })
@@ -135,6 +137,28 @@ pub(super) fn walked_name(named: &Path) -> PathBuf {
         name = Path::new(".").join(name);
     }
     name
+}
+
+/// The root as ripgrep walks it. Globs and named rules see it as it was written, but for two `./`
+/// at its beginning: `a/b` does not match what is found below `a//`, `a/.` or `.//a`.
+fn literal_name(scope: &Scope, written: &Path) -> PathBuf {
+    let base = walked_name(scope.base.as_deref().unwrap_or(Path::new("")));
+    let bytes = text::path_bytes(written);
+    let mut rest = &*bytes;
+    for _ in 0..2 {
+        rest = if rest == b"." { b"" } else { rest.strip_prefix(b"./").unwrap_or(rest) };
+    }
+    if rest.is_empty() {
+        return base;
+    }
+    if rest.len() == bytes.len() {
+        return base.join(written);
+    }
+    // A rest that begins with a slash is below the base all the same.
+    let mut name = base.into_os_string();
+    name.push("/");
+    name.push(rest.to_os_str_lossy());
+    name.into()
 }
 
 fn lies_in_vcs(named: &Path) -> bool {

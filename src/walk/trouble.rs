@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Origin {
     /// An entry that could not be walked, or the rules above a root.
     Entry,
-    /// The rules in a walked directory, or in a named file.
+    /// The rules in a walked directory.
     Rules,
+    /// The rules in a file that the caller named.
+    NamedRules,
     /// The global rules, of which ripgrep says nothing.
     GlobalRules,
 }
@@ -80,11 +82,21 @@ impl Trouble {
         Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
     }
 
+    /// Without the faults of rules above this root that are above the one before it as well, whose
+    /// real name is given: ripgrep still knows those rules, and does not read them again.
+    pub(super) fn without_known(self, before: &Path) -> Option<Trouble> {
+        let Trouble { origin: Origin::Entry, place, cause: Cause::Crate(error) } = self else {
+            return Some(self);
+        };
+        let cause = Cause::Crate(without_known(error, before)?);
+        Some(Trouble { origin: Origin::Entry, place, cause })
+    }
+
     /// As diagnostics: each part of the error has its own place.
     pub(super) fn diagnose(&self, diagnostics: &mut Diagnostics) {
         let reason = match self.origin {
             Origin::Entry => Reason::Io,
-            Origin::Rules | Origin::GlobalRules => Reason::IgnoreRule,
+            Origin::Rules | Origin::NamedRules | Origin::GlobalRules => Reason::IgnoreRule,
         };
         let (reason, message) = match &self.cause {
             Cause::Crate(error) => return push_all(diagnostics, &self.place, reason, error),
@@ -111,6 +123,27 @@ impl Trouble {
             },
             error => error.to_string(),
         }
+    }
+}
+
+fn without_known(error: ignore::Error, before: &Path) -> Option<ignore::Error> {
+    match error {
+        ignore::Error::Partial(errors) => {
+            let errors: Vec<_> =
+                errors.into_iter().filter_map(|error| without_known(error, before)).collect();
+            (!errors.is_empty()).then_some(ignore::Error::Partial(errors))
+        }
+        ignore::Error::WithPath { path, err }
+            if matches!(*err, ignore::Error::WithLineNumber { .. } | ignore::Error::Partial(_)) =>
+        {
+            let dir = path.parent().map(|dir| match dir.ends_with(".git/info") {
+                true => dir.ancestors().nth(2).unwrap_or(dir),
+                false => dir,
+            });
+            let known = dir.is_some_and(|dir| dir != before && before.starts_with(dir));
+            (!known).then_some(ignore::Error::WithPath { path, err })
+        }
+        other => Some(other),
     }
 }
 

@@ -18,8 +18,10 @@ mod search; // what a query finds in one file, on every way to search it
 mod search_twin; // a search against its naive twin
 
 // ripgrep's contract.
+mod json_sink; // ripgrep's own JSON printer and ours say the same of one file
 mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the real rg
 mod rg_args; // the flag table and the parser against the real rg
+mod rg_random; // random trees and argv: the real rg and we answer alike
 mod rg_recorded; // rg answers as recorded, and so do we
 mod wire_rg; // rg's JSON lines as types: written, read, refused
 mod wire_rg_golden; // recorded JSON lines, and those that rg prints now

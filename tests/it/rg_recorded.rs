@@ -173,7 +173,8 @@ fn the_binary_under_the_name_rg_answers_as_recorded() {
     check_all(|_| true, &|run, dir| oracle::run(&program, run, dir));
 }
 
-fn run_in_process(run: &format::Run, dir: &Path) -> Result<format::RunOutput, String> {
+/// The run as a call of the library.
+pub(crate) fn run_in_process(run: &format::Run, dir: &Path) -> Result<format::RunOutput, String> {
     let command = Command::new(dir.join(&run.cwd))
         .args(&run.args)
         .envs(run.env.iter().map(|(key, value)| (key, value)));

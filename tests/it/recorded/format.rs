@@ -336,7 +336,8 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || (c.is_whitespace() && c != ' ') || c == '\u{feff}'
 }
 
-fn escaped(bytes: &[u8]) -> String {
+/// The inside of a `"…"`.
+pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -476,7 +477,7 @@ fn with_dir(text: &OsString, dir: &Path) -> OsString {
 pub(crate) fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.windows(from.len()).position(|window| window == from) {
+    while let Some(at) = bstr::ByteSlice::find(rest, from) {
         out.extend(&rest[..at]);
         out.extend(to);
         rest = &rest[at + from.len()..];

@@ -105,7 +105,7 @@ pub(crate) fn difference(
 }
 
 /// `-` lines are recorded, `+` lines are the new answer; equal lines at both ends are left out.
-fn changed_lines(before: &[String], after: &[String]) -> String {
+pub(crate) fn changed_lines(before: &[String], after: &[String]) -> String {
     let shorter = before.len().min(after.len());
     let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -129,7 +129,7 @@ fn changed_lines(before: &[String], after: &[String]) -> String {
 /// Sets elapsed times to zero: in `end` and `summary` messages, and in the two `--stats` lines.
 ///
 /// Only digits change. A time that has not rg's shape stays and shows up as a difference.
-fn without_times(stdout: &[u8]) -> Vec<u8> {
+pub(crate) fn without_times(stdout: &[u8]) -> Vec<u8> {
     let mut clean = Vec::with_capacity(stdout.len());
     for line in stdout.split_inclusive(|&byte| byte == b'\n') {
         let is_end = line.starts_with(b"{\"type\":\"end\"");
@@ -205,14 +205,14 @@ fn zeroed(text: &[u8], shapes: &[Shape]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// Writes `$DIR` for the case directory.
-fn without_dir(output: &[u8], dir: &Path) -> Vec<u8> {
+pub(crate) fn without_dir(output: &[u8], dir: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     format::replaced(output, dir.as_os_str().as_bytes(), b"$DIR")
 }
 
 /// Sorts what may come in any order: whole blocks from `begin` to `end` in JSON, else paths or
 /// lines. The summary is no block and keeps its place behind them.
-fn in_order(output: &[u8]) -> Vec<u8> {
+pub(crate) fn in_order(output: &[u8]) -> Vec<u8> {
     let is_json = output.starts_with(b"{\"type\":\"begin\"");
     let terminator = if output.contains(&0) && !is_json { 0 } else { b'\n' };
     let mut blocks: Vec<Vec<u8>> = Vec::new();
@@ -233,5 +233,5 @@ fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     if needle.is_empty() {
         return Some(0);
     }
-    text.windows(needle.len()).position(|window| window == needle)
+    bstr::ByteSlice::find(text, needle)
 }

@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bstr::ByteSlice;
+
 use super::format::{Run, RunOutput, Stdin};
 
 /// The user that `nonroot` runs become when the tests run as root.
@@ -76,7 +78,7 @@ fn same_crates(program: &Path) -> Result<(), String> {
         let at = lock.find(&entry).ok_or(format!("{name} is not in Cargo.lock"))? + entry.len();
         let version = lock[at..].split('"').next().unwrap_or_default();
         let linked = format!("/{name}-{version}/");
-        if !binary.windows(linked.len()).any(|window| window == linked.as_bytes()) {
+        if !binary.contains_str(&linked) {
             return Err(format!(
                 "{} does not link {name} {version} as we do: remove it to have it built anew, \
                  or run `cargo update`",
