@@ -222,11 +222,11 @@ impl GlobReply {
 
     /// Drops trailing paths until the data has no more than this many bytes as JSON.
     pub(super) fn fit(&mut self, max_bytes: usize) {
-        let whole = self.paths.len();
-        while !self.paths.is_empty() && size_of_json(self) > max_bytes {
-            self.paths.truncate(fewer(self.paths.len()));
-            self.omitted = (whole - self.paths.len()) as u64;
-        }
+        let mut whole = std::mem::take(&mut self.paths);
+        self.omitted = whole.len() as u64;
+        whole.truncate(fitting(&whole, size_of_json(self), max_bytes));
+        self.omitted -= whole.len() as u64;
+        self.paths = whole;
     }
 
     /// The reply without its types.
@@ -280,11 +280,11 @@ impl GrepReply {
 
     /// Drops trailing files until the data has no more than this many bytes as JSON.
     pub(super) fn fit(&mut self, max_bytes: usize) {
-        let whole = self.files.len();
-        while !self.files.is_empty() && size_of_json(self) > max_bytes {
-            self.files.truncate(fewer(self.files.len()));
-            self.omitted = (whole - self.files.len()) as u64;
-        }
+        let mut whole = std::mem::take(&mut self.files);
+        self.omitted = whole.len() as u64;
+        whole.truncate(fitting(&whole, size_of_json(self), max_bytes));
+        self.omitted -= whole.len() as u64;
+        self.files = whole;
     }
 
     /// The reply without its types.
@@ -310,7 +310,12 @@ fn size_of_json(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |json| json.len())
 }
 
-/// Items go one by one at the end, and by eighths while there are many.
-fn fewer(items: usize) -> usize {
-    items - (items / 8).max(1)
+/// How many of the items have room beside what takes `base` bytes without them.
+fn fitting(items: &[impl Serialize], base: usize, max_bytes: usize) -> usize {
+    let mut used = base;
+    let fits = |item| {
+        used = used.saturating_add(size_of_json(item)).saturating_add(",".len());
+        used <= max_bytes
+    };
+    items.iter().map(fits).take_while(|fits| *fits).count()
 }
