@@ -26,6 +26,8 @@ pub(super) fn sort(files: &mut [FileEntry], by: SortBy, order: Order) {
     }
 }
 
+const CHUNK: usize = 16;
+
 /// The order of the roots, and inside a root that of the components: `a/1` before `a-b`.
 fn in_place(a: &FileEntry, b: &FileEntry) -> Ordering {
     a.root.cmp(&b.root).then_with(|| by_component(&a.path, &b.path))
@@ -36,7 +38,10 @@ fn in_place(a: &FileEntry, b: &FileEntry) -> Ordering {
 /// comparison: listing 13,000 files of one time took 75 ms of user time with it, 42 this way.
 fn by_component(a: &Path, b: &Path) -> Ordering {
     let (a, b) = (text::path_bytes(a), text::path_bytes(b));
-    match a.iter().zip(&*b).find(|(a, b)| a != b) {
+    // Whole chunks are compared at once, and all but the last few names are the same.
+    let chunks = a.chunks_exact(CHUNK).zip(b.chunks_exact(CHUNK));
+    let same = chunks.take_while(|(a, b)| a == b).count() * CHUNK;
+    match a[same..].iter().zip(&b[same..]).find(|(a, b)| a != b) {
         Some((a, b)) => rank(*a).cmp(&rank(*b)),
         None => a.len().cmp(&b.len()),
     }

@@ -29,4 +29,5 @@ mod wire_rg_properties; // JSON lines round trip
 
 // Around it.
 mod cli; // the binary as people run it
+mod threads; // who works, and when nobody but the caller does
 mod tidy; // rules about the source that no compiler checks
