@@ -225,7 +225,9 @@ fn how(run: &Run) -> Option<How> {
         unordered_messages: parallel || by_time,
         repeats_messages: parallel && args.positional.len() > 1,
         lines_only: args.path_separator == Some(0) && !args.null,
-        ends_anywhere: parallel && args.quiet && !args.stats && args.mode != Mode::Json,
+        ends_anywhere: parallel
+            && args.quiet
+            && (args.mode == Mode::Files || (!args.stats && args.mode != Mode::Json)),
         by_time: match key {
             Some(SortKey::Accessed) => Some(TimeKind::Accessed),
             Some(SortKey::Modified) => Some(TimeKind::Modified),

@@ -4,6 +4,7 @@
 //! its first word, and says nothing about the rest.
 
 use crate::recorded::format::escaped;
+use bstr::ByteSlice;
 use ingrep::rg::flags::{Arity, FLAGS, Flag, FlagId, Support};
 use std::collections::BTreeSet;
 
@@ -720,6 +721,11 @@ impl Drawing {
         }
         self.environment(&mut settings);
         match self.below(100) {
+            // A text anchor holds at the beginning of whatever portion of a pipe rg has read, and
+            // where a long one ends is up to the system.
+            0..8 if args.iter().any(|arg| has_text_anchor(arg)) => {
+                settings.push(format!("stdin {}", quoted(&self.lines(b"\n", false))));
+            }
             0..8 => settings.push(format!("stdin {}", self.content())),
             8..10 => settings.push(format!("stdin-socket {}", quoted(&self.lines(b"\n", false)))),
             10..12 => {
@@ -966,6 +972,10 @@ fn parts(path: &[u8]) -> Vec<&[u8]> {
 
 fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+fn has_text_anchor(arg: &[u8]) -> bool {
+    [&b"\\A"[..], b"\\z", b"(?-m)"].iter().any(|anchor| arg.contains_str(anchor))
 }
 
 fn quoted(bytes: &[u8]) -> String {
