@@ -162,6 +162,10 @@ impl From<Spilled> for Saved {
     }
 }
 
+/// The text of a call that was stopped before it had found anything. Whether there is nothing is
+/// not known.
+const STOPPED: &str = "Nothing was found before the search was stopped";
+
 /// How many skipped files and directories a reply names.
 const NAMED_SKIPS: usize = 5;
 
@@ -192,11 +196,12 @@ impl Notes {
 }
 
 impl GlobReply {
-    /// Writes the text from the data. Called before any of the data is dropped.
-    pub(super) fn render(&mut self) {
+    /// Writes the text from the data. Called before any of the data is dropped. `ended`: the search
+    /// was not stopped.
+    pub(super) fn render(&mut self, ended: bool) {
         let mut text = String::new();
         if self.paths.is_empty() && self.total == 0 {
-            text.push_str("No files found");
+            text.push_str(if ended { "No files found" } else { STOPPED });
         }
         let paths: Vec<_> = self.paths.iter().map(|shown| shown.path.as_str()).collect();
         text.push_str(&paths.join("\n"));
@@ -233,15 +238,16 @@ impl GlobReply {
 }
 
 impl GrepReply {
-    /// Writes the text from the data. Called before any of the data is dropped.
-    pub(super) fn render(&mut self, output: GrepOutput) {
+    /// Writes the text from the data. Called before any of the data is dropped. `ended`: the search
+    /// was not stopped.
+    pub(super) fn render(&mut self, output: GrepOutput, ended: bool) {
         let mut text = String::new();
         let kept: usize = match output {
             GrepOutput::Matches => self.files.iter().map(|group| group.matches.len()).sum(),
             GrepOutput::FilesWithMatches | GrepOutput::Counts => self.files.len(),
         };
         if self.total == 0 {
-            text.push_str("No matches found");
+            text.push_str(if ended { "No matches found" } else { STOPPED });
         } else {
             let (total, noun) = match output {
                 GrepOutput::Matches if self.total == 1 => (self.total, "match"),
