@@ -37,7 +37,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("grep_matcher", &["matcher", "scan"]),
     ("regex_syntax", &["matcher"]),
     ("ignore", &["walk"]),
-    ("globset", &["walk"]),
+    ("globset", &["walk", "tools"]),
     ("rayon", &["pool"]),
     ("rustix", &["haystack"]),
     ("bstr", &["text", "rg"]),
@@ -45,7 +45,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("encoding_rs", &["rg"]),
     ("serde", &["wire", "tools", "cli"]),
     ("serde_json", &["wire", "tools", "cli"]),
-    ("base64", &["wire"]),
+    ("base64", &["wire", "tools"]),
+    ("tempfile", &["tools"]),
     ("clap", &["cli"]),
     ("ctrlc", &["cli"]),
 ];
