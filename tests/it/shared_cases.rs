@@ -138,7 +138,7 @@ fn globs_mean_what_they_say() {
 /// Cases 029, 039, 043, 045, 053, 057. The cases expect ignore rules to hold, or their effect to be
 /// told. Our contract has them off by default, so that nothing is hidden, and on, as rg has them,
 /// with `Walk::Repository`: there a glob of files is stronger than a rule that ignores them, which
-/// Cases 029 and 039 would have otherwise, and a directory that is ignored is not entered.
+/// 029 and 039 would have otherwise, and a directory that is ignored is not entered.
 #[test]
 fn ignore_rules_hide_files_only_when_they_are_asked_for() {
     let worktree = "main/.git/HEAD: ref: refs/heads/main\nmain/.git/info/exclude: ignored\n\
@@ -452,9 +452,7 @@ fn links_neither_fail_nor_trap_a_search() {
     assert!(reply.text.contains("link is a symbolic link"), "{}", reply.text);
 }
 
-/// Cases 135 is about standard input, which the library never reads: a tool searches its directory.
-/// Cases 136 (a locked directory) stands with the tests of what cannot be read.
-/// Cases 144. Files that vanish under a walk are left out, the others are not.
+/// Case 144. Files that vanish under a walk are left out, the others are not.
 #[test]
 fn files_that_vanish_do_not_fail_a_list() {
     let tree = Tree::new("");
