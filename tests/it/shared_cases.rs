@@ -1,8 +1,8 @@
 //! Small inputs on which search tools have gone wrong, from public reports, as calls of our tools.
 //!
 //! The number before each case is its number in the shared collection. Cases without a tool call
-//! are about rg's argv and stand among the recorded runs. Where our contract says otherwise than
-//! the case, the contract is what is asserted, and a comment says so.
+//! are about rg's argv, which these tests do not run. Where our contract says otherwise than the
+//! case, the contract is what is asserted, and a comment says so.
 //!
 //! Two are not here: 135 is about waiting for standard input, which the library never reads, and
 //! 136, a locked directory, stands in `tools` with what cannot be read.
