@@ -45,7 +45,9 @@ impl Place<'_> {
             }
             globs
         };
-        Ok(globs.into_iter().map(|glob| format!("{negation}{glob}")).collect())
+        // In a list of globs these begin something else.
+        let escape = |glob: &str| if glob.starts_with(['!', '#']) { "\\" } else { "" };
+        Ok(globs.iter().map(|glob| format!("{negation}{}{glob}", escape(glob))).collect())
     }
 
     /// An absolute glob, relative to the root.
@@ -171,6 +173,9 @@ mod tests {
         check("/w", "/w/src/*.ts", &["/src/*.ts"]);
         check("/w/src", "/w/src/a.ts", &["/a.ts"]);
         check("/w/a b", r"/w/a\ b/c", &["/c"]);
+        check("/w", "./!a.ts", &[r"\!a.ts"]);
+        check("/w", "#a.ts", &[r"\#a.ts"]);
+        check("/w", "!#a.ts", &[r"!\#a.ts"]);
     }
 
     #[test]

@@ -30,6 +30,16 @@ pub(super) fn failure(tool: &str, root: &Path, error: &Error) -> ToolError {
     {
         return told.next(format!("There is {}, in other letter case", other.display()));
     }
+    // The engine's own hints may name what only a caller in Rust can change.
+    match error.code() {
+        ErrorCode::PatternTooLarge => {
+            return told.next("Use smaller counted repetitions, or fewer alternatives");
+        }
+        ErrorCode::RootUnreadable | ErrorCode::SpecialFile | ErrorCode::Io => {
+            told = told.next("Search another path");
+        }
+        _ => {}
+    }
     if let Some(hint) = error.hint() {
         told = told.next(capitalized(hint));
     }
@@ -66,9 +76,23 @@ fn other_case(path: &Path) -> Option<PathBuf> {
 /// What may explain that a glob has matched nothing. `written` is the model's glob, `globs` what it
 /// stands for below `root`.
 pub(super) fn empty_glob(root: &Path, written: &str, globs: &[String]) -> Option<String> {
-    globs
-        .iter()
-        .map(|glob| glob.trim_start_matches('/').trim_end_matches('/'))
-        .find(|glob| !glob.is_empty() && root.join(glob).is_dir())
-        .map(|glob| format!("{written} is a directory; its files are matched by {glob}/**"))
+    let plain = || globs.iter().map(|glob| glob.trim_matches('/')).filter(|glob| !glob.is_empty());
+    if let Some(glob) = plain().find(|glob| root.join(glob).is_dir()) {
+        return Some(format!("{written} is a directory; its files are matched by {glob}/**"));
+    }
+    if let Some(link) = plain().find_map(|glob| link_on_the_way(root, glob)) {
+        return Some(format!("{link} is a symbolic link, which is only followed as `path`"));
+    }
+    written.contains('\\').then(|| {
+        String::from("in a glob a backslash escapes what follows it; directories are parted by /")
+    })
+}
+
+/// The first directories of a glob, up to one that is a link.
+fn link_on_the_way<'a>(root: &Path, glob: &'a str) -> Option<&'a str> {
+    let ends = glob.match_indices('/').map(|(at, _)| &glob[..at]);
+    ends.take_while(|names| !names.contains(['*', '?', '[', '{'])).find(|names| {
+        let place = root.join(names);
+        place.is_symlink() && place.is_dir()
+    })
 }

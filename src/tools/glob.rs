@@ -59,7 +59,7 @@ pub(super) fn glob(
         notes,
     };
     if let Some(stop) = walked.stopped {
-        reply.render();
+        reply.render(false);
         reply.fit(tools.meta_max_bytes);
         return Err(tools.aborted("glob", stop, reply.into_reply()));
     }
@@ -67,7 +67,8 @@ pub(super) fn glob(
         match &tools.spill {
             Some(store) => {
                 let mut content = Listing { paths: shown.iter(), line: Vec::new(), at: 0 };
-                match store.save("glob-results.txt", &mut content) {
+                let saved = store.save("glob-results.txt", &mut content);
+                match saved.and_then(|spilled| super::read_to_end(content.is_read(), spilled)) {
                     Ok(spilled) => reply.saved = Some(Saved::from(spilled)),
                     Err(error) => {
                         let warning = format!("the complete result could not be saved: {error}");
@@ -78,7 +79,7 @@ pub(super) fn glob(
             None => reply.notes.warnings.push(super::NO_STORE.to_string()),
         }
     }
-    reply.render();
+    reply.render(true);
     reply.fit(tools.meta_max_bytes);
     Ok(reply)
 }
@@ -120,6 +121,12 @@ struct Listing<'a> {
     paths: std::slice::Iter<'a, ShownPath>,
     line: Vec<u8>,
     at: usize,
+}
+
+impl Listing<'_> {
+    fn is_read(&self) -> bool {
+        self.paths.len() == 0 && self.at == self.line.len()
+    }
 }
 
 impl Read for Listing<'_> {

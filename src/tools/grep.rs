@@ -37,6 +37,13 @@ pub(super) fn grep(
     run.fill_page();
     let saved = run.save_rest();
     let mut hints = Vec::new();
+    // A file that is named is searched to its end.
+    if let (Some(first), false) = (&run.first_left, root.is_file()) {
+        hints.push(match run.left {
+            1 => format!("1 file was searched only up to its first NUL byte: {first}"),
+            n => format!("{n} files were searched only up to their first NUL byte: {first}, ..."),
+        });
+    }
     if let (0, Some(summary)) = (run.total, &run.summary)
         && summary.files_walked == 0
     {
@@ -60,6 +67,10 @@ struct Run<'a> {
     total: u64,
     total_files: u64,
     raw_bytes: u64,
+    /// How many files with matches have a NUL byte, behind which nothing is searched, and the
+    /// first of them.
+    left: u64,
+    first_left: Option<String>,
     overflowed: bool,
     summary: Option<Summary>,
 }
@@ -83,6 +94,8 @@ impl<'a> Run<'a> {
             total: 0,
             total_files: 0,
             raw_bytes: 0,
+            left: 0,
+            first_left: None,
             overflowed: false,
             summary: None,
         }
@@ -106,6 +119,10 @@ impl<'a> Run<'a> {
             self.total += group.count;
             if group.count > 0 {
                 self.total_files += 1;
+                if found.binary_offset.is_some() {
+                    self.left += 1;
+                    self.first_left.get_or_insert_with(|| group.path.path.clone());
+                }
                 return Some(group);
             }
         }
@@ -169,7 +186,8 @@ impl<'a> Run<'a> {
         match &self.tools.spill {
             Some(store) if capped => {
                 let mut content = Complete::new(self);
-                match store.save("grep-results.txt", &mut content) {
+                let saved = store.save("grep-results.txt", &mut content);
+                match saved.and_then(|spilled| super::read_to_end(content.is_read(), spilled)) {
                     Ok(spilled) => result.saved = Some(Saved::from(spilled)),
                     Err(error) => {
                         let warning = format!("the complete result could not be saved: {error}");
@@ -220,7 +238,7 @@ impl<'a> Run<'a> {
             saved: saved.saved,
             notes,
         };
-        reply.render(self.input.output);
+        reply.render(self.input.output, stopped.is_none());
         reply.fit(tools.meta_max_bytes);
         match stopped {
             None => Ok(reply),
@@ -273,6 +291,10 @@ impl<'r, 'a> Complete<'r, 'a> {
         Complete { run, before, text: Vec::new(), at: 0, groups: 0, ended: false }
     }
 
+    fn is_read(&self) -> bool {
+        self.ended && self.at == self.text.len()
+    }
+
     fn next_text(&mut self) -> io::Result<()> {
         let output = self.run.input.output;
         self.text.clear();
@@ -291,7 +313,8 @@ impl<'r, 'a> Complete<'r, 'a> {
         let summary = self.run.summary.as_ref();
         let stopped =
             summary.is_some_and(|s| matches!(s.end, End::Cancelled | End::DeadlinePassed));
-        if self.run.overflowed || stopped {
+        let failed = self.run.tools.strict && summary.is_some_and(|s| s.diagnostics.total() > 0);
+        if self.run.overflowed || stopped || failed {
             return Err(io::Error::other("the search ended before its result was complete"));
         }
         let (total, files) = (self.run.total, self.run.total_files);

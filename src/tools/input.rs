@@ -238,11 +238,11 @@ impl<'a> Fields<'a> {
         arguments: &'a Value,
         known: &[&str],
     ) -> Result<Fields<'a>, ToolError> {
+        let shown = || known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let Some(object) = arguments.as_object() else {
             let message = format!("{tool}: the arguments are {}, not an object", kind(arguments));
-            return Err(ToolError::argument(message));
+            return Err(ToolError::argument(message).next(format!("Give an object of {}", shown())));
         };
-        let shown = || known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         match object.keys().find(|key| !known.contains(&key.as_str())) {
             Some(key) => Err(ToolError::argument(format!("{tool}: there is no argument `{key}`"))
                 .next(format!("The arguments are {}", shown()))),

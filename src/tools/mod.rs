@@ -46,6 +46,14 @@ use std::time::Duration;
 /// Why a reply says that the complete result could not be saved.
 const NO_STORE: &str = "the complete result could not be saved: there is no spill store";
 
+/// What a store has saved, if it has read all there was.
+fn read_to_end(is_read: bool, spilled: Spilled) -> std::io::Result<Spilled> {
+    match is_read {
+        true => Ok(spilled),
+        false => Err(std::io::Error::other("the store has not read all of it")),
+    }
+}
+
 /// Which files the tools see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -314,9 +322,13 @@ impl Tools {
     }
 
     fn would_lie_in(&self, named: &Path, real_root: &Path) -> bool {
+        // Behind a link that leads out, nothing may be said about what exists there.
+        let real = named.ancestors().find_map(|above| above.canonicalize().ok());
         let named = text::lexical(named);
         let written = self.confine.as_deref().map(text::lexical);
-        named.starts_with(real_root) || written.is_some_and(|root| named.starts_with(root))
+        let inside =
+            named.starts_with(real_root) || written.is_some_and(|root| named.starts_with(root));
+        inside && real.is_some_and(|real| real.starts_with(real_root))
     }
 
     /// Says so when a place has files, and the walk leaves out all of them.

@@ -164,6 +164,10 @@ impl From<Spilled> for Saved {
 
 const VCS_ROOT: &str = Reason::VcsRoot.as_str();
 
+/// The text of a call that was stopped before it had found anything. Whether there is nothing is
+/// not known.
+const STOPPED: &str = "Nothing was found before the search was stopped";
+
 /// How many skipped files and directories a reply names.
 const NAMED_SKIPS: usize = 5;
 
@@ -196,11 +200,14 @@ impl Notes {
 }
 
 impl GlobReply {
-    /// Writes the text from the data. Called before any of the data is dropped.
-    pub(super) fn render(&mut self) {
+    /// Writes the text from the data. Called before any of the data is dropped. `ended`: the search
+    /// was not stopped.
+    pub(super) fn render(&mut self, ended: bool) {
         let mut text = String::new();
         if self.paths.is_empty() && self.total == 0 {
-            text.push_str("No files found");
+            text.push_str(if ended { "No files found" } else { STOPPED });
+        } else if self.paths.is_empty() && !self.truncated {
+            text.push_str(&format!("No more files: there are {}", self.total));
         }
         let paths: Vec<_> = self.paths.iter().map(|shown| shown.path.as_str()).collect();
         text.push_str(&paths.join("\n"));
@@ -210,6 +217,8 @@ impl GlobReply {
                 Some(Saved { locator, hint }) => {
                     format!("Full sorted result stored at: {locator}. {hint}")
                 }
+                // Nobody tried to save it: it is being paged through.
+                None if self.offset > 0 => next_page(self.offset + kept as u64),
                 None => String::from(
                     "The complete result could not be saved; narrow pattern or path to see more.",
                 ),
@@ -237,15 +246,16 @@ impl GlobReply {
 }
 
 impl GrepReply {
-    /// Writes the text from the data. Called before any of the data is dropped.
-    pub(super) fn render(&mut self, output: GrepOutput) {
+    /// Writes the text from the data. Called before any of the data is dropped. `ended`: the search
+    /// was not stopped.
+    pub(super) fn render(&mut self, output: GrepOutput, ended: bool) {
         let mut text = String::new();
         let kept: usize = match output {
             GrepOutput::Matches => self.files.iter().map(|group| group.matches.len()).sum(),
             GrepOutput::FilesWithMatches | GrepOutput::Counts => self.files.len(),
         };
         if self.total == 0 {
-            text.push_str("No matches found");
+            text.push_str(if ended { "No matches found" } else { STOPPED });
         } else {
             let (total, noun) = match output {
                 GrepOutput::Matches if self.total == 1 => (self.total, "match"),
@@ -266,6 +276,9 @@ impl GrepReply {
                 text.push_str(&match &self.saved {
                     Some(Saved { locator, hint }) => {
                         format!("(Full grep result stored at: {locator}. {hint})")
+                    }
+                    None if self.offset > 0 => {
+                        format!("({})", next_page(self.offset + kept as u64))
                     }
                     None => String::from(
                         "(The complete result could not be saved; narrow pattern, path, or include \
@@ -306,13 +319,18 @@ pub(super) fn group_text(group: &FileGroup, output: GrepOutput) -> String {
     }
 }
 
+fn next_page(offset: u64) -> String {
+    format!("The result goes on at offset {offset}.")
+}
+
 fn size_of_json(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |json| json.len())
 }
 
 /// How many of the items have room beside what takes `base` bytes without them.
 fn fitting(items: &[impl Serialize], base: usize, max_bytes: usize) -> usize {
-    let mut used = base;
+    // The first item has no comma before it.
+    let mut used = base.saturating_sub(",".len());
     let fits = |item| {
         used = used.saturating_add(size_of_json(item)).saturating_add(",".len());
         used <= max_bytes

@@ -51,6 +51,9 @@ pub struct DirSpill {
 /// of `raw_output_max_bytes`.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// How the names of saved results begin.
+const SAVED: [&str; 2] = ["glob-results-", "grep-results-"];
+
 const HINT: &str = "Read it in parts, by line offset and limit.";
 
 impl DirSpill {
@@ -84,13 +87,26 @@ impl DirSpill {
         let now = SystemTime::now();
         for entry in fs::read_dir(&self.dir)? {
             let entry = entry?;
+            // The embedder may keep other things here.
             let name = entry.file_name();
-            let ours = name.to_string_lossy().contains("-results-");
-            let saved = entry.metadata()?.modified()?;
-            let old = now.duration_since(saved).unwrap_or_default() >= age;
-            if ours && old {
-                fs::remove_file(entry.path())?;
-                removed += 1;
+            let name = name.to_string_lossy();
+            let name = name.strip_prefix('.').unwrap_or(&name);
+            if !SAVED.iter().any(|prefix| name.starts_with(prefix)) {
+                continue;
+            }
+            let saved = match entry.metadata() {
+                Ok(metadata) if metadata.is_file() => metadata.modified()?,
+                // Somebody else may clean at the same time.
+                Ok(_) => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            if now.duration_since(saved).unwrap_or_default() >= age {
+                match fs::remove_file(entry.path()) {
+                    Ok(()) => removed += 1,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(removed)

@@ -76,6 +76,14 @@ fn what_a_run_prints_is_known() {
         ("glob", &["glob", "*"]),
         ("glob_json", &["glob", "*.rs", "--json", "--sort", "path"]),
         ("glob_bad", &["glob", "["]),
+        ("reply_grep", &["grep", "fn", "--reply"]),
+        ("reply_grep_limit", &["grep", "fn", "--reply", "--limit", "1", "--max-line-bytes", "4"]),
+        ("reply_grep_json", &["grep", "greet", "--reply", "--json", "--include", "*.rs"]),
+        ("reply_grep_nothing", &["grep", "nowhere", "--reply"]),
+        ("reply_grep_bad", &["grep", "fn (", "--reply"]),
+        ("reply_glob", &["glob", "*", "--reply", "--reverse"]),
+        ("reply_glob_json", &["glob", "*.rs", "--reply", "--json", "--path", "src"]),
+        ("reply_glob_nothing", &["glob", "*.py", "--reply"]),
         ("grep_unknown_type", &["grep", "fn", "-t", "cobold"]),
     ] {
         insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
@@ -118,6 +126,62 @@ fn the_exit_code_tells_found_from_nothing_from_trouble() {
             assert_eq!(ran.stdout, "", "{arguments:?}: a refusal is no result");
         }
     }
+}
+
+#[test]
+fn a_reply_is_refused_with_what_the_tools_do_not_have() {
+    for (switch, told) in [
+        (&["--no-hidden"][..], "--no-hidden cannot"),
+        (&["--vcs"], "--vcs cannot"),
+        (&["-t", "rust"], "--type cannot"),
+        (&["-T", "rust"], "--type-not cannot"),
+        (&["-d", "1"], "--max-depth cannot"),
+        (&["--max-filesize", "9"], "--max-filesize cannot"),
+        (&["-L"], "--follow cannot"),
+        (&["--one-file-system"], "--one-file-system cannot"),
+        (&["--sort", "path"], "--sort cannot"),
+        (&["-p", "src", "-p", "."], "--path can be given once"),
+        (&["--path", "gone"], "SEARCH_FAILED: "),
+        (&["--path", " "], "INVALID_ARGUMENT: "),
+        (&["--timeout", "0"], "SEARCH_ABORTED: "),
+    ] {
+        for tool in ["grep", "glob"] {
+            let ran = run(&tree(), &[&[tool, "fn", "--reply"], switch].concat());
+            assert_eq!(ran.code, Some(2), "{switch:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(told), "{switch:?}: {}", ran.stderr);
+            assert_eq!(ran.stdout, "", "{switch:?}");
+        }
+    }
+    for (switch, told) in [
+        (&["--reply", "-C1"][..], "context lines cannot"),
+        (&["--reply", "-A", "1"], "context lines cannot"),
+        (&["--reply", "--passthru"], "context lines cannot"),
+        (&["--reply", "-g", "*.a", "-g", "*.b"], "--include can be given once"),
+        (&["--reply", "-g", "!*.a"], "INVALID_ARGUMENT: "),
+        (&["--spill-dir", "x"], "--reply"),
+    ] {
+        let ran = run(&tree(), &[&["grep", "fn"], switch].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{switch:?}");
+        assert!(ran.stderr.contains(told), "{switch:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_complete_reply_is_saved_where_it_was_asked_to_be() {
+    let tree = tree();
+    let all = run(&tree, &["grep", "fn", "--reply"]).stdout;
+    let grep = ["grep", "fn", "--reply", "--limit", "1"];
+    let saved = run(&tree, &[&grep[..], &["--spill-dir", "kept"]].concat());
+    let told = saved.stdout.split_once("(Full grep result stored at: ").expect("it was saved").1;
+    let file = told.split_once(". Read it").expect("a hint follows").0;
+    let complete = std::fs::read_to_string(file).expect("it is there");
+    let body = all.split_once("\n\n").unwrap().1;
+    // Behind the matches the reply has its hints, and the file its totals.
+    let groups = body.split("\n(").next().unwrap().trim_end();
+    assert_eq!(complete, format!("{groups}\n\nFound 5 matches in 3 files\n"));
+    assert!(!run(&tree, &grep).stdout.contains("stored at"));
+    let refused = run(&tree, &[&grep[..], &["--spill-dir", "notes.txt"]].concat());
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
 }
 
 #[test]

@@ -27,6 +27,12 @@ mod wire_rg; // rg's JSON lines as types: written, read, refused
 mod wire_rg_golden; // recorded JSON lines, and those that rg prints now
 mod wire_rg_properties; // JSON lines round trip
 
+// The model-facing tools.
+mod replies; // tool calls, with all that holds for every reply checked
+mod shared_cases; // inputs from public reports on which search tools went wrong
+mod tools; // whole replies, argument errors, previews, confinement
+mod tools_spill; // complete results, the stores they go to, and what they cost
+
 // Around it.
 mod cli; // the binary as people run it
 mod threads; // who works, and when nobody but the caller does

@@ -1244,7 +1244,7 @@ fn ripgrep_defaults_are_those_of_rg() {
     clippy::disallowed_methods,
     reason = "the marker for the second process is its environment"
 )]
-fn is_unprivileged(test: &str) -> bool {
+pub(crate) fn is_unprivileged(test: &str) -> bool {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
@@ -1274,10 +1274,10 @@ fn is_unprivileged(test: &str) -> bool {
 }
 
 /// Closes a path while this value lives: a closed directory cannot be removed.
-struct Closed(std::path::PathBuf);
+pub(crate) struct Closed(std::path::PathBuf);
 
 impl Closed {
-    fn new(path: std::path::PathBuf, mode: u32) -> Closed {
+    pub(crate) fn new(path: std::path::PathBuf, mode: u32) -> Closed {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         Closed(path)
     }
