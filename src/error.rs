@@ -277,7 +277,7 @@ impl Reason {
 
     pub(crate) fn of_io(error: &std::io::Error) -> Reason {
         match error.kind() {
-            std::io::ErrorKind::NotFound => Reason::NotFound,
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Reason::NotFound,
             std::io::ErrorKind::PermissionDenied => Reason::PermissionDenied,
             _ => Reason::Io,
         }

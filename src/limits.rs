@@ -128,8 +128,10 @@ impl Limits {
         self
     }
 
-    /// The most bytes that all patterns of a query may have together. Default: 128 KiB; up to
-    /// 365 bytes of memory per pattern byte were seen while compiling.
+    /// The most bytes that all patterns of a query may have together. Default: 128 KiB. Compiling
+    /// plain text takes up to 365 bytes of memory per pattern byte, but tens of thousands of
+    /// Unicode classes took a gigabyte and some seconds before they were refused: lower this for
+    /// patterns that nobody should trust.
     pub fn max_pattern_bytes(mut self, bytes: usize) -> Limits {
         self.max_pattern_bytes = bytes;
         self

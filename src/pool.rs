@@ -6,6 +6,9 @@ use std::sync::{Arc, OnceLock};
 /// More threads than this make a directory walk slower, not faster; ripgrep stops there, too.
 const MAX_DEFAULT_THREADS: usize = 12;
 
+/// Starting thousands of threads takes a minute, and none of them gets to do anything.
+const MAX_THREADS: usize = 256;
+
 /// The threads that walk and search. Cheap to clone; clones share the threads.
 ///
 /// The default pool is private to this crate, started by the first search that needs it, and as
@@ -32,14 +35,14 @@ struct Inner {
 
 impl Pool {
     /// A pool of this many threads, started when they are first needed. 0 stands for the machine's
-    /// width, up to 12. With 1 there is one worker beside the calling thread; see
+    /// width, up to 12; more than 256 are never started. With 1 there is one worker beside the calling thread; see
     /// [`inline`](Pool::inline) for none.
     pub fn new(threads: usize) -> Pool {
         let wanted = match threads {
             0 => {
                 std::thread::available_parallelism().map_or(1, usize::from).min(MAX_DEFAULT_THREADS)
             }
-            threads => threads,
+            threads => threads.min(MAX_THREADS),
         };
         Pool(Arc::new(Inner { wanted, workers: OnceLock::new() }))
     }

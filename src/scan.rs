@@ -21,6 +21,9 @@ use std::path::Path;
 /// located: enough for a `$` or a word boundary to see what follows.
 const LOOK_AHEAD_BYTES: usize = 128;
 
+/// How many matches of one line are located before the token is asked again.
+const MATCHES_PER_LOOK: u64 = 64;
+
 /// How much of a file is read before the token is asked again.
 const READ_BYTES: usize = 1 << 18;
 
@@ -321,12 +324,15 @@ impl Collecting<'_> {
             line.start + without_terminator(&buffer[line.clone()], searcher.line_terminator()).len()
         };
         let max = self.caps.max_line_bytes;
+        let (token, max_replaced) = (self.token, self.caps.max_result_bytes);
         self.located.clear();
         let Located { spans, replaced, replaced_ends } = &mut self.located;
         let mut count = 0;
         // Returns whether the match is in the line at all, and whether its place is kept.
         let mut take = |start: usize, end: usize| {
-            if start >= line.end {
+            // One line can hold any number of matches.
+            let stopped = count % MATCHES_PER_LOOK == MATCHES_PER_LOOK - 1 && token.is_stopped();
+            if start >= line.end || stopped {
                 return (false, false);
             }
             count += 1;
@@ -351,7 +357,7 @@ impl Collecting<'_> {
                     replaced,
                     |start, end, replaced| {
                         let (in_line, kept) = take(start, end);
-                        if kept {
+                        if kept && replaced.len() <= max_replaced {
                             replaced_ends.push(replaced.len());
                         } else {
                             replaced.truncate(replaced_ends.last().copied().unwrap_or(0));

@@ -87,6 +87,11 @@ impl SearchBuilder {
     /// Compiles combinations of options, too, that the engine does not get right.
     pub(crate) fn compile_unchecked(self) -> Result<Search> {
         let SearchBuilder { query, scope, limits } = self;
+        if limits.max_line_buffer_bytes == 0 || limits.max_multi_line_bytes == 0 {
+            let message = "with no room for a line nothing can be searched";
+            return Err(Error::new(ErrorCode::InvalidOption, message)
+                .with_hint("raise `Limits::max_line_buffer_bytes` or `max_multi_line_bytes`"));
+        }
         let matcher = Matcher::compile(&query, &limits)?;
         // The first scanner finds what else is wrong with the query, and is the first to be used.
         let scanner = Scanner::new(&query, &limits, matcher.clone())?;

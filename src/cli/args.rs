@@ -115,9 +115,13 @@ pub(crate) enum Color {
 #[derive(Args, Debug)]
 pub(crate) struct GrepArguments {
     /// The regular expression to look for
-    #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
-    pattern: String,
-    /// Look for this, too; may be given several times
+    #[arg(
+        value_name = "PATTERN",
+        allow_hyphen_values = true,
+        required_unless_present = "more_patterns"
+    )]
+    pattern: Option<String>,
+    /// Look for this, too, or instead of PATTERN; may be given several times
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     more_patterns: Vec<String>,
     /// Only files that match this glob, or with a leading ! none that do; may be given several
@@ -203,7 +207,7 @@ const SHOWN_LINE_BYTES: usize = 2_000;
 
 impl GrepArguments {
     pub(crate) fn patterns(&self) -> Vec<String> {
-        [&self.pattern].into_iter().chain(&self.more_patterns).cloned().collect()
+        self.pattern.iter().chain(&self.more_patterns).cloned().collect()
     }
 
     pub(crate) fn compile(&self, progress: &Progress) -> Result<Search> {
@@ -218,8 +222,8 @@ impl GrepArguments {
         self.query().scope(scope).limits(limits).compile()
     }
 
-    pub(crate) fn pattern(&self) -> &str {
-        &self.pattern
+    pub(crate) fn pattern(&self) -> String {
+        self.patterns().into_iter().next().unwrap_or_default()
     }
 
     pub(crate) fn includes(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ use clap::Parser;
 use ingrep::{CancelToken, Error, FileMatches, Progress, Result, Search, Stop, Summary};
 use print::{Output, Printer};
 use status::Status;
-use std::io;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
@@ -61,9 +61,16 @@ fn grep(arguments: &GrepArguments, token: &CancelToken) -> u8 {
     });
     let (summary, output) = match result {
         Ok(done) => done,
-        Err(error) => return refuse(&status, &error, &arguments.patterns()),
+        Err(error) => {
+            return refuse(&status, &error, &arguments.patterns(), arguments.walk.json);
+        }
     };
     let written = output.end(&summary);
+    if let (Some(limit), false) = (summary.limit, arguments.walk.json) {
+        let limit = if limit == "max_lines" { "--limit" } else { limit };
+        let (lines, files) = (summary.lines_matched, summary.files_matched);
+        status.say(&format!("{limit} was reached; matching lines: {lines}, in files: {files}"));
+    }
     let skipped = summary.diagnostics.total() > 0;
     if skipped {
         status.skipped(&summary.diagnostics);
@@ -100,7 +107,7 @@ fn glob(arguments: &GlobArguments, token: &CancelToken) -> u8 {
     let token = arguments.walk.limit_time(token);
     let mut files = match arguments.scope(&progress).and_then(|scope| scope.files(&token)) {
         Ok(files) => files,
-        Err(error) => return refuse(&status, &error, &[]),
+        Err(error) => return refuse(&status, &error, &[], arguments.walk.json),
     };
     let mut output = printer.output();
     let mut found = false;
@@ -119,7 +126,16 @@ fn glob(arguments: &GlobArguments, token: &CancelToken) -> u8 {
     exit_code(&status, written, found, summary.stopped, skipped)
 }
 
-fn refuse(status: &Status, error: &Error, patterns: &[String]) -> u8 {
+fn refuse(status: &Status, error: &Error, patterns: &[String], json: bool) -> u8 {
+    if json {
+        let document = serde_json::json!({ "error": {
+            "code": error.code().as_str(),
+            "message": error.to_string(),
+            "hint": error.hint(),
+        }});
+        // The message on stderr says it, too.
+        let _ = writeln!(io::stdout(), "{document}");
+    }
     status.error(error, patterns);
     FAILED
 }
@@ -148,8 +164,10 @@ fn exit_code(
         return FAILED;
     }
     match stopped {
-        Some(Stop::Cancelled) => status.say("interrupted; what was found until then is above"),
-        Some(_) => status.say("the time is over; what was found until then is above"),
+        Some(Stop::Cancelled) => {
+            status.say("interrupted; only what was found until then was printed")
+        }
+        Some(_) => status.say("the time is over; only what was found until then was printed"),
         None if found => return FOUND,
         // Nothing was found, and not everything was searched: that is no "nothing".
         None if skipped => return FAILED,

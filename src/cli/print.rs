@@ -101,8 +101,6 @@ impl Output<'_> {
             self.out.write_all(b"],\"summary\":")?;
             summary.json(&mut self.out)?;
             self.out.write_all(b"}\n")?;
-        } else if let Some(text) = summary.text() {
-            writeln!(self.out, "{text}")?;
         }
         self.out.flush()
     }
@@ -207,27 +205,16 @@ fn is_gap(before: &Line<'_>, after: &Line<'_>) -> bool {
 /// What is printed after the items.
 pub(crate) trait Footer {
     fn json(&self, out: &mut dyn Write) -> io::Result<()>;
-    fn text(&self) -> Option<String>;
 }
 
 impl Footer for Summary {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         Ok(serde_json::to_writer(out, &reply::SearchSummary::from(self))?)
     }
-
-    fn text(&self) -> Option<String> {
-        let limit = self.limit?;
-        let (lines, files) = (self.lines_matched, self.files_matched);
-        Some(format!("\n({limit} reached; there are {lines} matching lines in {files} files)"))
-    }
 }
 
 impl Footer for FilesSummary {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         Ok(serde_json::to_writer(out, &reply::WalkSummary::from(self))?)
-    }
-
-    fn text(&self) -> Option<String> {
-        None
     }
 }

@@ -103,7 +103,11 @@ fn tick(shared: &Shared, progress: &Progress) {
             return;
         }
         let (listed, searched) = (progress.files_listed(), progress.files_searched());
-        let _ = write!(io::stderr(), "\r{searched} of {listed} files searched\x1b[K");
+        // A listing searches nothing.
+        let _ = match searched {
+            0 => write!(io::stderr(), "\r{listed} files found\x1b[K"),
+            _ => write!(io::stderr(), "\r{searched} of {listed} files searched\x1b[K"),
+        };
         line.shown = true;
         wait = REFRESH;
     }

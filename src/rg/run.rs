@@ -81,8 +81,10 @@ fn show(special: Special, streams: &mut Streams<'_>) -> u8 {
             (String::from("PCRE2 is not available in this build of ripgrep.\n"), NOTHING)
         }
     };
-    streams.write(|out| out.write_all(text.as_bytes()));
-    code
+    match streams.write(|out| out.write_all(text.as_bytes())) {
+        Ok(()) => code,
+        Err(error) => streams.refuse(&error.to_string()),
+    }
 }
 
 fn carry_out(
@@ -143,12 +145,16 @@ fn type_list(plan: &Plan, streams: &mut Streams<'_>) -> u8 {
     match plan.scope.type_definitions() {
         Err(error) => streams.refuse(error.message()),
         Ok(definitions) => {
-            streams.write(|out| {
+            let written = streams.write(|out| {
                 definitions
                     .iter()
                     .try_for_each(|(name, globs)| writeln!(out, "{name}: {}", globs.join(", ")))
             });
-            if definitions.is_empty() { NOTHING } else { FOUND }
+            match written {
+                Err(error) => streams.refuse(&error.to_string()),
+                Ok(()) if definitions.is_empty() => NOTHING,
+                Ok(()) => FOUND,
+            }
         }
     }
 }
@@ -212,7 +218,12 @@ fn list(
                     break;
                 }
                 let path = print::shown(plan, &file.path);
-                if !streams.write(|out| print::path(plan, path, out)) {
+                if let Err(error) = streams.write(|out| print::path(plan, path, out)) {
+                    outcome.errored = true;
+                    streams.say(&error.to_string());
+                    break;
+                }
+                if streams.broken {
                     break;
                 }
             }
@@ -298,7 +309,16 @@ fn search_all(
                 outcome.matched |= printed.matched && failure.is_none();
                 // On one thread ripgrep has written what came before a failure.
                 if failure.is_none() || plan.sequential {
-                    streams.write(|out| out.write_all(&printed.lines));
+                    // Without an order ripgrep hands out each file by itself.
+                    let whole = !plan.sequential;
+                    let written = streams.write(|out| {
+                        out.write_all(&printed.lines)?;
+                        if whole { out.flush() } else { Ok(()) }
+                    });
+                    if let Err(error) = written {
+                        outcome.errored = true;
+                        streams.message(&format!("{}: {error}", path.display()));
+                    }
                 }
                 match failure {
                     Some(failure) => {
@@ -319,7 +339,7 @@ fn search_all(
             }
         }
         let enough = outcome.matched && plan.ends_at_first();
-        if enough || streams.broken() || streams.stopped(token) {
+        if enough || streams.broken || streams.stopped(token) {
             break;
         }
     }
@@ -329,11 +349,12 @@ fn search_all(
         outcome.errored = true;
         streams.message(NOTHING_SEARCHED);
     }
-    if json {
-        streams.write(|out| print::summary(out, total, started.elapsed()));
-    } else if plan.stats {
-        streams.write(|out| print::totals(out, &total, started.elapsed()));
-    }
+    // That this cannot be written is not reported by ripgrep.
+    let _ = match (json, plan.stats) {
+        (true, _) => streams.write(|out| print::summary(out, total, started.elapsed())),
+        (false, true) => streams.write(|out| print::totals(out, &total, started.elapsed())),
+        (false, false) => Ok(()),
+    };
     Ok(())
 }
 
@@ -423,28 +444,29 @@ struct Streams<'a> {
     out: BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
     messages: bool,
-    failed: Option<io::ErrorKind>,
+    /// Whether whoever was reading has gone.
+    broken: bool,
     stopped: Option<Stop>,
 }
 
 impl<'a> Streams<'a> {
     fn new(stdout: &'a mut dyn Write, stderr: &'a mut dyn Write) -> Streams<'a> {
         let out = BufWriter::new(stdout);
-        Streams { out, err: stderr, messages: true, failed: None, stopped: None }
+        Streams { out, err: stderr, messages: true, broken: false, stopped: None }
     }
 
-    /// Writes to the output; false when that cannot be done any more.
-    fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
-        if self.failed.is_none()
-            && let Err(error) = write(&mut self.out)
-        {
-            self.failed = Some(error.kind());
+    /// Writes to the output, quietly nothing once whoever was reading has gone.
+    fn write(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        if self.broken {
+            return Ok(());
         }
-        self.failed.is_none()
-    }
-
-    fn broken(&self) -> bool {
-        self.failed.is_some()
+        match write(&mut self.out) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.broken = true;
+                Ok(())
+            }
+            result => result,
+        }
     }
 
     fn stopped(&mut self, token: &CancelToken) -> bool {

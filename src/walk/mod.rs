@@ -56,6 +56,8 @@ pub struct FilesSummary {
     pub files: u64,
     /// Why the walk ended before its end.
     pub stopped: Option<Stop>,
+    /// Whether the walk came to its end. Without an order it may not have been asked to.
+    pub complete: bool,
     /// What was skipped, by reason.
     pub diagnostics: Diagnostics,
 }
@@ -115,7 +117,7 @@ impl Scope {
         let roots = roots::check(self)?;
         let mut diagnostics = Diagnostics::new(self.max_diagnostics);
         filters.named_rules().iter().for_each(|trouble| trouble.diagnose(&mut diagnostics));
-        let mut summary = FilesSummary { files: 0, stopped: None, diagnostics };
+        let mut summary = FilesSummary { files: 0, stopped: None, complete: true, diagnostics };
         let walk = if self.sort_by == SortBy::Nothing {
             Walk::Streaming(Box::new(reference::Steps::new(filters, roots, token.clone())))
         } else {
@@ -124,6 +126,7 @@ impl Scope {
                 Event::File(file) => files.push(file),
                 Event::Trouble(trouble) => trouble.diagnose(&mut summary.diagnostics),
             });
+            summary.complete = summary.stopped.is_none();
             order::sort(&mut files, self.sort_by, self.order);
             Walk::Ordered(files.into_iter())
         };
@@ -210,12 +213,16 @@ impl Files {
 
     /// The summary; the files are gone with it.
     pub(crate) fn take_summary(&mut self) -> FilesSummary {
-        let none = FilesSummary { files: 0, stopped: None, diagnostics: Diagnostics::new(0) };
+        let none = Diagnostics::new(0);
+        let none = FilesSummary { files: 0, stopped: None, complete: false, diagnostics: none };
         let mut summary = std::mem::replace(&mut self.summary, none);
         match std::mem::replace(&mut self.walk, Walk::Ordered(Vec::new().into_iter())) {
             // What was found and not asked for has been listed all the same.
             Walk::Ordered(rest) => summary.files += rest.len() as u64,
-            Walk::Streaming(walk) => summary.stopped = walk.stopped(),
+            Walk::Streaming(walk) => {
+                summary.stopped = walk.stopped();
+                summary.complete = walk.is_over();
+            }
         }
         summary
     }

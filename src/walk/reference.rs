@@ -258,16 +258,33 @@ fn overrides(scope: &Scope) -> Result<Override> {
 }
 
 fn invalid_glob(error: &ignore::Error) -> Error {
-    Error::new(ErrorCode::InvalidGlob, error.to_string()).with_hint(
+    let message = error.to_string();
+    if !message.starts_with("error parsing glob") {
+        return Error::new(ErrorCode::InvalidGlob, message).with_hint("use fewer or shorter globs");
+    }
+    Error::new(ErrorCode::InvalidGlob, message).with_hint(
         "a literal `[`, `{`, `*` or `?` is written with a `\\` before it, or in brackets: `[[]`",
     )
 }
 
 fn types(scope: &Scope) -> Result<Types> {
+    let changes = scope.types.len();
+    if changes > limits::MAX_GLOBS {
+        let max = limits::MAX_GLOBS;
+        let message = format!("{changes} changes to file types are over MAX_GLOBS ({max})");
+        return Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint("use globs"));
+    }
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
     for change in &scope.types {
         match change {
+            TypeChange::Add(definition) if definition.len() > limits::MAX_GLOB_BYTES => {
+                let (bytes, max) = (definition.len(), limits::MAX_GLOB_BYTES);
+                let message =
+                    format!("a definition of {bytes} bytes is over MAX_GLOB_BYTES ({max})");
+                return Err(Error::new(ErrorCode::InvalidTypeDefinition, message)
+                    .with_hint("use several definitions"));
+            }
             TypeChange::Add(definition) => builder.add_def(definition).map_err(|error| {
                 Error::new(ErrorCode::InvalidTypeDefinition, error.to_string())
                     .with_hint("write `name:*.ext`, or `name:include:other,other`")
@@ -436,6 +453,11 @@ impl Steps {
 
     pub(super) fn stopped(&self) -> Option<Stop> {
         self.stopped
+    }
+
+    /// Whether all roots have been walked to their end.
+    pub(super) fn is_over(&self) -> bool {
+        self.stopped.is_none() && self.current.is_none() && self.roots.len() == 0
     }
 
     /// The next step of the walk. `None` at the end.

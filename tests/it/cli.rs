@@ -115,13 +115,18 @@ fn the_exit_code_tells_found_from_nothing_from_trouble() {
         (&["grep", "fn", "--passthru", "-C", "1"], 2),
         (&["grep", "fn", "-E", "utf-99"], 2),
         (&["grep", "fn", "--timeout", "0"], 2),
+        (&["grep", "fn", "--timeout=-1"], 2),
+        (&["grep", "fn", "--timeout", "nan"], 2),
+        (&["grep", "-e", "fn"], 0),
         (&["--help"], 0),
         (&["--version"], 0),
     ] {
         let ran = run(&tree(), arguments);
         assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.stderr);
         let said = !ran.stderr.is_empty();
-        assert_eq!(said, code == 2, "{arguments:?} on stderr: {}", ran.stderr);
+        // A limit that was reached is no refusal, but worth a word.
+        let limited = arguments.contains(&"--limit");
+        assert_eq!(said, code == 2 || limited, "{arguments:?} on stderr: {}", ran.stderr);
         if code == 2 && !arguments.contains(&"0") {
             assert_eq!(ran.stdout, "", "{arguments:?}: a refusal is no result");
         }
@@ -246,7 +251,7 @@ fn ctrl_c_ends_a_run_with_what_was_found() {
     assert!(sent.unwrap().success());
     let ran = ran(child);
     assert_eq!(ran.code, Some(2));
-    assert_eq!(ran.stderr, "ingrep: interrupted; what was found until then is above\n");
+    assert_eq!(ran.stderr, "ingrep: interrupted; only what was found until then was printed\n");
 }
 
 #[test]
@@ -283,4 +288,34 @@ fn what_cannot_be_read_is_counted_and_named() {
     assert_eq!((nothing.code, nothing.stderr.as_str()), (Some(2), skipped));
     let named = run(&["grep", "fn", "--path", "closed"]);
     assert_eq!(named.code, Some(2), "{}", named.stderr);
+}
+
+#[test]
+fn a_refusal_in_json_is_json() {
+    let ran = run(&tree(), &["grep", "fn (", "--json"]);
+    assert_eq!(ran.code, Some(2));
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(document["error"]["code"], "INVALID_PATTERN");
+}
+
+/// A full disk is not a reader that has gone: ripgrep says so for each file, and so do we.
+#[test]
+fn what_rg_cannot_write_is_an_error() {
+    let tree = tree();
+    for (arguments, said) in [
+        (&["rg", "--json", "-j2", "fn"][..], "No space left on device (os error 28)"),
+        (&["rg", "--files", "/usr/share"], "rg: No space left on device (os error 28)\n"),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ingrep"))
+            .args(arguments)
+            .current_dir(tree.path(""))
+            .stdin(std::process::Stdio::null())
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+    }
 }

@@ -469,3 +469,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn with_no_room_for_a_line_nothing_is_searched_and_that_is_said() {
+    for limits in [Limits::new().max_line_buffer_bytes(0), Limits::new().max_multi_line_bytes(0)] {
+        let error = Query::new("x").limits(limits).compile().unwrap_err();
+        assert_eq!(error.code(), ingrep::ErrorCode::InvalidOption);
+    }
+}
+
+/// A short template over a long line is a large result: it is cut by the limit on one file.
+#[test]
+fn replacements_are_cut_like_lines() {
+    let search = Query::new("(.)")
+        .replacement(Some("$1".repeat(1_000)))
+        .limits(Limits::new().max_file_result_bytes(10_000))
+        .compile()
+        .unwrap();
+    let found = search.search_slice("x", &[b'z'; 100_000]).unwrap();
+    let line = found.lines().next().unwrap();
+    assert_eq!(line.replacement(0).map(<[u8]>::len), Some(1_000));
+    let kept: usize =
+        (0..line.spans.len()).filter_map(|i| line.replacement(i)).map(<[u8]>::len).sum();
+    assert!(kept <= 10_000, "{kept}");
+    assert_eq!(found.matches, 100_000);
+}

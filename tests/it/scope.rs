@@ -782,7 +782,7 @@ fn links_that_lead_nowhere_are_diagnostics_when_followed() {
         "a",
         "not_found d/broken
          io self
-         io through",
+         not_found through",
     );
     // One that is ignored is nobody's concern.
     check_trouble(&tree, followed.clone().glob("!self").glob("!t*"), "a", "not_found d/broken");
@@ -1149,6 +1149,19 @@ fn a_walk_without_an_order_stops_where_it_is_cancelled() {
     assert_eq!(files.next(), None);
     let summary = files.into_summary();
     assert_eq!((summary.files, summary.stopped), (2, Some(Stop::Cancelled)));
+    assert!(!summary.complete);
+}
+
+#[test]
+fn a_walk_without_an_order_that_was_not_read_to_its_end_is_not_complete() {
+    let tree = Tree::new("a\n b\n c");
+    let scope = all(&tree).sort(SortBy::Nothing, Order::Ascending);
+    let mut files = scope.files(&CancelToken::new()).unwrap();
+    assert!(files.next().is_some());
+    assert!(!files.into_summary().complete);
+    let mut files = scope.files(&CancelToken::new()).unwrap();
+    assert_eq!(files.by_ref().count(), 3);
+    assert!(files.into_summary().complete);
 }
 
 #[test]

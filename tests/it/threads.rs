@@ -53,3 +53,8 @@ fn alone_in_a_process() {
     assert_eq!(helped.collect(&token).unwrap().summary.lines_matched, 1_500);
     assert!(workers() > 0);
 }
+
+#[test]
+fn more_threads_than_are_of_use_are_not_started() {
+    assert_eq!(Pool::new(100_000).threads(), 256);
+}
