@@ -107,9 +107,6 @@ pub(super) fn totals(out: &mut dyn Write, total: &Stats, elapsed: Duration) -> i
 
 /// The path that is printed for a listed or searched file.
 pub(super) fn shown<'a>(plan: &Plan, path: &'a Path) -> &'a Path {
-    if path == Path::new("-") {
-        return Path::new("<stdin>");
-    }
     match plan.implicit {
         true => path.strip_prefix("./").unwrap_or(path),
         false => path,

@@ -222,6 +222,8 @@ struct Candidate {
 impl Candidate {
     fn new(root: &Root, at: PathBuf, named: Option<Source>) -> Candidate {
         let shown = match named {
+            // The name that ripgrep gives it, and sorts it by.
+            Some(Source::Stdin) => PathBuf::from("<stdin>"),
             Some(_) => root.written.clone(),
             None => shown(root, &at),
         };

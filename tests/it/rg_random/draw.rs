@@ -768,11 +768,11 @@ impl Drawing {
             0 => below(b"$DIR", &path),
             _ => relative(cwd, &path),
         };
-        // Of roots of nothing but dots and slashes (`././.`, `.//.`) ripgrep strips too little to
+        // Of roots of nothing but dots and slashes (`././.`, `.//`) ripgrep strips too little to
         // see that the rules of the root, or above it, mean what is in it. We see it.
         let dots = path.iter().all(|byte| b"./".contains(byte));
         match self.below(20) {
-            2..=5 if dots => path,
+            1..=5 if dots => path,
             0 => [&path[..], b"/"].concat(),
             1 => [&path[..], b"//"].concat(),
             2 => [&path[..], b"/."].concat(),
