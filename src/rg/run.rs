@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::ordered::{Ordered, Weigh};
 use crate::query::{Binary, Query};
 use crate::scan::{Scanned, Scanner, Visit};
+use crate::scope::Scope;
 use crate::search::Search;
 use crate::walk::{Event, FileEntry, Origin, Source, Trouble};
 use crate::wire::rg::Stats;
@@ -94,13 +95,13 @@ fn carry_out(
     streams: &mut Streams<'_>,
     token: &CancelToken,
 ) -> Result<u8> {
-    // Faults of types and globs come first, and before it is known that nothing can match.
-    let fault = plan.scope.check_filters().and_then(|()| match &plan.pre_globs {
-        Some(globs) => globs.check_filters(),
-        None => Ok(()),
-    });
-    if let Err(error) = fault {
-        return Ok(streams.refuse(error.message()));
+    // Faults of types and globs come first, and before it is known that nothing can match. The walk
+    // finds them as well, so they are looked for here only if something else is to follow them.
+    if plan.mode == Mode::TypeList || plan.pre_globs.is_some() {
+        let scopes = [Some(&plan.scope), plan.pre_globs.as_ref()];
+        if let Err(error) = scopes.into_iter().flatten().try_for_each(Scope::check_filters) {
+            return Ok(streams.refuse(error.message()));
+        }
     }
     if plan.mode == Mode::TypeList {
         return Ok(type_list(&plan, streams));

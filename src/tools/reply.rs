@@ -231,17 +231,15 @@ impl GlobReply {
 
     /// Drops trailing paths until the data has no more than this many bytes as JSON.
     pub(super) fn fit(&mut self, max_bytes: usize) {
-        let mut whole = std::mem::take(&mut self.paths);
+        let whole = std::mem::take(&mut self.paths);
         self.omitted = whole.len() as u64;
-        whole.truncate(fitting(&whole, size_of_json(self), max_bytes));
-        self.omitted -= whole.len() as u64;
-        self.paths = whole;
+        let base = size_of_json(self);
+        (self.paths, self.omitted) = fitting(whole, base, max_bytes);
     }
 
     /// The reply without its types.
     pub fn into_reply(self) -> Reply {
-        let data = serde_json::to_value(&self).unwrap_or_default();
-        Reply { text: self.text, data }
+        Reply { data: data_of(&self), text: self.text }
     }
 }
 
@@ -293,17 +291,15 @@ impl GrepReply {
 
     /// Drops trailing files until the data has no more than this many bytes as JSON.
     pub(super) fn fit(&mut self, max_bytes: usize) {
-        let mut whole = std::mem::take(&mut self.files);
+        let whole = std::mem::take(&mut self.files);
         self.omitted = whole.len() as u64;
-        whole.truncate(fitting(&whole, size_of_json(self), max_bytes));
-        self.omitted -= whole.len() as u64;
-        self.files = whole;
+        let base = size_of_json(self);
+        (self.files, self.omitted) = fitting(whole, base, max_bytes);
     }
 
     /// The reply without its types.
     pub fn into_reply(self) -> Reply {
-        let data = serde_json::to_value(&self).unwrap_or_default();
-        Reply { text: self.text, data }
+        Reply { data: data_of(&self), text: self.text }
     }
 }
 
@@ -327,13 +323,21 @@ fn size_of_json(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |json| json.len())
 }
 
-/// How many of the items have room beside what takes `base` bytes without them.
-fn fitting(items: &[impl Serialize], base: usize, max_bytes: usize) -> usize {
+/// The first items that have room beside what takes `base` bytes without them, and how many others
+/// there are.
+fn fitting<T: Serialize>(mut items: Vec<T>, base: usize, max_bytes: usize) -> (Vec<T>, u64) {
     // The first item has no comma before it.
     let mut used = base.saturating_sub(",".len());
     let fits = |item| {
         used = used.saturating_add(size_of_json(item)).saturating_add(",".len());
         used <= max_bytes
     };
-    items.iter().map(fits).take_while(|fits| *fits).count()
+    let kept = items.iter().map(fits).take_while(|fits| *fits).count();
+    let omitted = (items.len() - kept) as u64;
+    items.truncate(kept);
+    (items, omitted)
+}
+
+fn data_of(reply: &impl Serialize) -> Value {
+    serde_json::to_value(reply).unwrap_or_default()
 }
