@@ -63,6 +63,6 @@ pub use matches::{FileMatches, Line, LineKind, Span};
 pub use pool::Pool;
 pub use progress::Progress;
 pub use query::{Binary, Boundary, Case, Encoding, MultiLine, Query, Terminator};
-pub use scope::{IgnoreRules, Order, Scope, SortBy};
+pub use scope::{IgnoreRules, Order, Scope, SortBy, Walker};
 pub use search::{Matches, Search, SearchBuilder};
 pub use walk::{FileEntry, Files, FilesSummary};

@@ -31,6 +31,21 @@ pub enum Order {
     Descending,
 }
 
+/// Which of two walks lists the files. On every healthy tree both list the same files in the same
+/// order, with the same diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Walker {
+    /// [`Native`](Walker::Native) where there is one, else [`Reference`](Walker::Reference).
+    #[default]
+    Auto,
+    /// The walk of the `ignore` crate, as ripgrep does it.
+    Reference,
+    /// Our own, by descriptors of open directories: faster, and safe on trees that somebody else
+    /// can change. On Linux only; elsewhere the reference stands in for it.
+    Native,
+}
+
 /// Which ignore files are obeyed. All are off in [`Scope::new`] and on, but for the named files,
 /// in [`IgnoreRules::ripgrep`].
 ///
@@ -179,6 +194,7 @@ pub struct Scope {
     pub(crate) max_file_bytes: Option<u64>,
     pub(crate) follow_links: bool,
     pub(crate) one_file_system: bool,
+    pub(crate) walker: Walker,
     pub(crate) sort_by: SortBy,
     pub(crate) order: Order,
     pub(crate) max_diagnostics: usize,
@@ -245,6 +261,7 @@ impl Scope {
             max_file_bytes: None,
             follow_links: false,
             one_file_system: false,
+            walker: Walker::default(),
             sort_by: SortBy::default(),
             order: Order::default(),
             max_diagnostics: 100,
@@ -395,6 +412,20 @@ impl Scope {
     /// Whether a walk stays on the file system of its root. Default: no.
     pub fn one_file_system(mut self, yes: bool) -> Scope {
         self.one_file_system = yes;
+        self
+    }
+
+    /// Which walk lists the files. Default: [`Walker::Auto`].
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, Scope, Walker};
+    ///
+    /// let list = |walker| Scope::new("src").walker(walker).files(&CancelToken::new());
+    /// assert!(list(Walker::Native)?.eq(list(Walker::Reference)?));
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn walker(mut self, walker: Walker) -> Scope {
+        self.walker = walker;
         self
     }
 

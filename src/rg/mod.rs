@@ -16,6 +16,7 @@ use crate::cancel::{CancelToken, Stop};
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::pool::Pool;
+use crate::scope::Walker;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -49,6 +50,7 @@ pub struct Command {
     stdin: Stdin,
     pool: Pool,
     limits: Limits,
+    walker: Walker,
     stdout_file: Option<FileId>,
 }
 
@@ -96,6 +98,7 @@ impl Command {
             stdin: Stdin::Null,
             pool: Pool::default(),
             limits: plan::limits(),
+            walker: Walker::default(),
             stdout_file: None,
         }
     }
@@ -160,6 +163,12 @@ impl Command {
     /// of 256 MiB where it has to be held whole, patterns of 16 MiB that compile to 100 MiB.
     pub fn limits(mut self, limits: Limits) -> Command {
         self.limits = limits;
+        self
+    }
+
+    /// Which walk lists the files. Default: [`Walker::Auto`].
+    pub fn walker(mut self, walker: Walker) -> Command {
+        self.walker = walker;
         self
     }
 

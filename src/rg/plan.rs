@@ -302,6 +302,7 @@ fn scope(
         .max_file_bytes(args.max_filesize)
         .follow_links(args.follow)
         .one_file_system(args.one_file_system)
+        .walker(command.walker)
         .pool(&match args.threads {
             Some(1) => Pool::inline(),
             Some(threads) if threads <= MAX_THREADS => Pool::new(threads),
