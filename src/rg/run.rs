@@ -397,7 +397,7 @@ impl Work {
         // those out of account.
         visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
-            Source::Regular => scanner.scan_file(at, &visit),
+            Source::Regular => scanner.scan_file(file.place(&self.plan.scope), &visit),
             Source::Special => scanner.scan_special(at, &visit),
             Source::Stdin => scanner.scan_reader(self.stdin.clone(), &visit),
         }

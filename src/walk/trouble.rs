@@ -34,6 +34,8 @@ enum Cause {
     Crate(ignore::Error),
     VcsRoot,
     SpecialRoot,
+    Limit(String),
+    Panicked(String),
 }
 
 impl Trouble {
@@ -63,13 +65,32 @@ impl Trouble {
         Trouble { origin, place: file.written, cause }
     }
 
-    pub(super) fn root(written: &Path, error: io::Error) -> Trouble {
+    /// The system's refusal of something that would have been listed as `shown`.
+    pub(super) fn io(shown: &Path, error: io::Error) -> Trouble {
         let error = ignore::Error::WithPath {
-            path: written.to_path_buf(),
+            path: shown.to_path_buf(),
             err: Box::new(ignore::Error::Io(error)),
         };
         let cause = Cause::Crate(error);
-        Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
+        Trouble { origin: Origin::Entry, place: shown.to_path_buf(), cause }
+    }
+
+    /// A link that leads back.
+    pub(super) fn looped(root: &Root, ancestor: &Path, child: PathBuf) -> Trouble {
+        let error = ignore::Error::Loop { ancestor: ancestor.to_path_buf(), child };
+        Trouble { origin: Origin::Entry, place: root.written.clone(), cause: Cause::Crate(error) }
+    }
+
+    /// What is left out because of a limit that the message names.
+    pub(super) fn limit(shown: &Path, message: String) -> Trouble {
+        let place = shown.to_path_buf();
+        Trouble { origin: Origin::Entry, place, cause: Cause::Limit(message) }
+    }
+
+    /// A fault of ours in the walk of a root.
+    pub(super) fn panicked(root: &Root, message: String) -> Trouble {
+        let place = root.written.clone();
+        Trouble { origin: Origin::Entry, place, cause: Cause::Panicked(message) }
     }
 
     pub(super) fn vcs_root(written: &Path) -> Trouble {
@@ -102,6 +123,8 @@ impl Trouble {
             Cause::Crate(error) => return push_all(diagnostics, &self.place, reason, error),
             Cause::VcsRoot => (Reason::VcsRoot, VCS_ROOT),
             Cause::SpecialRoot => (Reason::SpecialFile, SPECIAL_ROOT),
+            Cause::Limit(message) => (Reason::TooLarge, &**message),
+            Cause::Panicked(message) => (Reason::Internal, &**message),
         };
         diagnostics.push(Diagnostic::new(&self.place, reason, message));
     }
@@ -112,6 +135,9 @@ impl Trouble {
             Cause::Crate(error) => error,
             Cause::VcsRoot => return format!("{}: {VCS_ROOT}", self.place.display()),
             Cause::SpecialRoot => return format!("{}: {SPECIAL_ROOT}", self.place.display()),
+            Cause::Limit(message) | Cause::Panicked(message) => {
+                return format!("{}: {message}", self.place.display());
+            }
         };
         match error {
             ignore::Error::WithPath { path, err } if sequential => match &**err {
