@@ -134,7 +134,7 @@ impl Plan {
                 }
                 RootKind::Dir => {
                     let as_parallel = scope.walk_as_parallel && threads > 1;
-                    match Walker::new(Arc::clone(self), root, as_parallel, token) {
+                    match Walker::begin(Arc::clone(self), root, as_parallel, token) {
                         Err(trouble) => tell(trouble),
                         Ok(Begun { walker, root: node, trouble }) => {
                             let trouble = trouble.map(Event::Trouble);
@@ -322,7 +322,7 @@ impl Desk {
 
 impl Walker {
     /// Opens the root. Trouble with the rules above it comes beside.
-    fn new(
+    fn begin(
         plan: Arc<Plan>,
         root: &Root,
         as_parallel: bool,
@@ -435,7 +435,7 @@ impl Walker {
         }
         let layer = root.layer.clone();
         let ancestor = root.ancestor.clone();
-        self.begin(fd, (Box::default(), 0), layer, ancestor, desk, tell)
+        self.read_first(fd, (Box::default(), 0), layer, ancestor, desk, tell)
     }
 
     /// Opens a directory and reads its rules and first names.
@@ -477,10 +477,11 @@ impl Walker {
             self.tell_rules(&node, fd.as_fd(), tell);
             return None;
         }
-        self.begin(fd, (path, depth), layer, ancestor, desk, tell)
+        self.read_first(fd, (path, depth), layer, ancestor, desk, tell)
     }
 
-    fn begin(
+    /// Reads the rules of an open directory and its first names.
+    fn read_first(
         &self,
         fd: Arc<OwnedFd>,
         (path, depth): (Box<[u8]>, usize),

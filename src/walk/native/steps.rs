@@ -81,7 +81,7 @@ impl Steps {
             RootKind::Dir => {}
         }
         let plan = Arc::clone(&self.plan);
-        match Walker::new(plan, &root, false, &self.token) {
+        match Walker::begin(plan, &root, false, &self.token) {
             Err(trouble) => self.waiting.push_back(trouble),
             Ok(Begun { walker, root: node, trouble }) => {
                 self.waiting.extend(trouble);
