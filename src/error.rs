@@ -345,6 +345,12 @@ impl Diagnostics {
         Diagnostics { kept: BTreeSet::new(), counts: [0; Reason::ALL.len()], max }
     }
 
+    /// None yet, with the same limit.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn new_part(&self) -> Diagnostics {
+        Diagnostics::new(self.max)
+    }
+
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         self.counts[diagnostic.reason as usize] += 1;
         self.keep(diagnostic);

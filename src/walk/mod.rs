@@ -17,6 +17,7 @@ mod roots;
 mod trouble;
 
 pub(crate) use reference::Event;
+use trouble::Told;
 pub(crate) use trouble::{Origin, Trouble};
 
 use crate::cancel::{CancelToken, Stop};
@@ -249,9 +250,9 @@ impl Scope {
             let head = self.head.unwrap_or(usize::MAX);
             Walk::Streaming(self.steps(chosen, token), head)
         } else {
-            let gathered = self.gather(&chosen, self.sort_by, token, &mut |trouble| {
-                trouble.diagnose(&mut summary.diagnostics);
-            });
+            let mut told = Told::counted(summary.diagnostics);
+            let gathered = self.gather(&chosen, self.sort_by, token, &mut told);
+            summary.diagnostics = told.counted;
             summary.files = gathered.found;
             summary.stopped = gathered.stopped;
             summary.complete = summary.stopped.is_none();
@@ -302,14 +303,14 @@ impl Scope {
         chosen: &Chosen,
         by: SortBy,
         token: &CancelToken,
-        tell: &mut dyn FnMut(Trouble),
+        told: &mut Told,
     ) -> Gathered {
         match &chosen.by {
             By::Reference(filters) => {
                 let mut files = Vec::new();
                 let each = |event| match event {
                     Event::File(file) => files.push(file),
-                    Event::Trouble(trouble) => tell(trouble),
+                    Event::Trouble(trouble) => told.push(trouble),
                 };
                 let stopped = self.walk_all(filters, &chosen.roots, token, each);
                 order::sort(&mut files, by, self.order);
@@ -320,7 +321,7 @@ impl Scope {
             #[cfg(target_os = "linux")]
             By::Native(plan) => {
                 let mut listing = listing::Listing::default();
-                let stopped = plan.walk_all(&chosen.roots, by, token, &mut listing, tell);
+                let stopped = plan.walk_all(&chosen.roots, by, token, &mut listing, told);
                 listing.sort(by, self.order, self.head);
                 let found = listing.found;
                 Gathered { files: Sorted::Listed(listing.into_files()), found, stopped }
@@ -369,12 +370,11 @@ impl Scope {
         if in_order && !as_parallel {
             return Ok(Box::new(named.chain(self.steps(chosen, token))));
         }
-        let mut troubles = Vec::new();
+        let mut told = Told::all();
         let by = if in_order { SortBy::Path } else { self.sort_by };
-        let gathered = self.gather(&chosen, by, token, &mut |trouble| {
-            troubles.push(Event::Trouble(trouble));
-        });
-        Ok(Box::new(named.chain(troubles).chain(gathered.files.map(Event::File))))
+        let gathered = self.gather(&chosen, by, token, &mut told);
+        let told = told.all.into_iter().flatten().map(Event::Trouble);
+        Ok(Box::new(named.chain(told).chain(gathered.files.map(Event::File))))
     }
 
     /// Finds fault with the types and globs of this scope, as listing its files would.

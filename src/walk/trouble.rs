@@ -152,6 +152,47 @@ impl Trouble {
     }
 }
 
+/// The trouble of a walk, or of a part of it.
+pub(super) struct Told {
+    /// Each, for those who have to repeat it in full.
+    pub(super) all: Option<Vec<Trouble>>,
+    /// Else their number, and the first few.
+    pub(super) counted: Diagnostics,
+}
+
+impl Told {
+    pub(super) fn all() -> Told {
+        Told { all: Some(Vec::new()), counted: Diagnostics::new(0) }
+    }
+
+    pub(super) fn counted(diagnostics: Diagnostics) -> Told {
+        Told { all: None, counted: diagnostics }
+    }
+
+    pub(super) fn push(&mut self, trouble: Trouble) {
+        match &mut self.all {
+            Some(all) => all.push(trouble),
+            None => trouble.diagnose(&mut self.counted),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Told {
+    /// Nothing yet, to be added to this later.
+    pub(super) fn new_part(&self) -> Told {
+        let all = self.all.as_ref().map(|_| Vec::new());
+        Told { all, counted: self.counted.new_part() }
+    }
+
+    pub(super) fn add(&mut self, part: Told) {
+        if let (Some(all), Some(more)) = (&mut self.all, part.all) {
+            all.extend(more);
+        }
+        self.counted.merge(part.counted);
+    }
+}
+
 fn without_known(error: ignore::Error, before: &Path) -> Option<ignore::Error> {
     match error {
         ignore::Error::Partial(errors) => {

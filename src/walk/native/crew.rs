@@ -9,7 +9,7 @@ use crate::cancel::Stop;
 use crate::pool::{Pool, panic_message};
 use crate::scope::SortBy;
 use crate::walk::listing::Gathering;
-use crate::walk::trouble::Trouble;
+use crate::walk::trouble::{Told, Trouble};
 use rustix::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,6 @@ const TASKS_WORTH_HELP: usize = 4;
 #[derive(Default)]
 pub(in crate::walk) struct Walked {
     pub(in crate::walk) files: Vec<Gathering>,
-    pub(in crate::walk) troubles: Vec<Trouble>,
     pub(in crate::walk) stopped: Option<Stop>,
 }
 
@@ -45,6 +44,8 @@ struct Shared {
     working: usize,
     is_over: bool,
     walked: Walked,
+    /// What the threads had to tell.
+    told: Vec<Told>,
 }
 
 impl Crew {
@@ -98,13 +99,13 @@ impl Crew {
     }
 
     /// Works until nothing is left, and hands over what was found.
-    fn work(self: &Arc<Self>, first: Option<Arc<Node>>, pool: Option<(&Pool, usize)>) {
+    fn work(self: &Arc<Self>, first: Option<Arc<Node>>, told: Told, pool: Option<(&Pool, usize)>) {
         let mut worker = Worker {
             crew: self,
             desk: Desk::new(),
             tasks: Vec::new(),
             files: self.walker.gathering(self.by),
-            troubles: Vec::new(),
+            told,
             stopped: None,
             help: pool,
         };
@@ -112,18 +113,18 @@ impl Crew {
         if done.is_ok() {
             worker.files.sort();
         }
-        let Worker { files, mut troubles, stopped, .. } = worker;
+        let Worker { files, mut told, stopped, .. } = worker;
         let mut shared = self.lock();
         if let Err(payload) = done {
             let message = format!("the walk panicked: {}", panic_message(&*payload));
-            troubles.push(Trouble::panicked(&self.walker.root, message));
+            told.push(Trouble::panicked(&self.walker.root, message));
         }
         let is_unfinished = stopped.is_some() || !shared.is_over;
         if is_unfinished {
             self.end(&mut shared);
         }
         shared.walked.files.push(files);
-        shared.walked.troubles.append(&mut troubles);
+        shared.told.push(told);
         shared.walked.stopped = shared.walked.stopped.or(stopped);
         shared.working -= 1;
         self.changed.notify_all();
@@ -135,7 +136,7 @@ struct Worker<'a> {
     desk: Desk,
     tasks: Vec<Task>,
     files: Gathering,
-    troubles: Vec<Trouble>,
+    told: Told,
     stopped: Option<Stop>,
     /// Whom to ask for help, and for how many.
     help: Option<(&'a Pool, usize)>,
@@ -144,8 +145,8 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(&mut self, first: Option<Arc<Node>>) {
         if let Some(root) = first {
-            let troubles = &mut self.troubles;
-            let tell = &mut |trouble| troubles.push(trouble);
+            let told = &mut self.told;
+            let tell = &mut |trouble| told.push(trouble);
             let reading = self.crew.walker.enter_root(root, &mut self.desk, tell);
             self.read(reading);
         }
@@ -155,8 +156,8 @@ impl Worker<'_> {
             if self.stopped.is_some() {
                 return;
             }
-            let troubles = &mut self.troubles;
-            let tell = &mut |trouble| troubles.push(trouble);
+            let told = &mut self.told;
+            let tell = &mut |trouble| told.push(trouble);
             let reading = self.crew.walker.enter(&task, &mut self.desk, tell);
             drop(task);
             self.read(reading);
@@ -170,10 +171,10 @@ impl Worker<'_> {
             && let Some((pool, threads)) = self.help.take()
         {
             for _ in 1..threads {
-                let crew = Arc::clone(self.crew);
+                let (crew, told) = (Arc::clone(self.crew), self.told.new_part());
                 let job = move || {
                     if crew.join() {
-                        crew.work(None, None);
+                        crew.work(None, told, None);
                     }
                 };
                 // Without help it takes longer.
@@ -190,6 +191,7 @@ impl Worker<'_> {
         let Some(fd) = reading.fd.clone() else { return };
         let walker = &self.crew.walker;
         walker.lay_out(&reading.node, &mut self.desk);
+        let tasks_before = self.tasks.len();
         let mut has_entered = false;
         loop {
             for (index, (name, kind)) in reading.names.iter().enumerate() {
@@ -203,7 +205,7 @@ impl Worker<'_> {
                 match walker.judge(from, name, kind, &mut self.desk) {
                     Judged::Nothing => {}
                     Judged::Dir(task) => self.tasks.push(task),
-                    Judged::Trouble(trouble) => self.troubles.push(trouble),
+                    Judged::Trouble(trouble) => self.told.push(trouble),
                     Judged::File(found) => {
                         if !has_entered {
                             has_entered = true;
@@ -213,8 +215,8 @@ impl Worker<'_> {
                     }
                 }
             }
-            let troubles = &mut self.troubles;
-            let tell = &mut |trouble| troubles.push(trouble);
+            let told = &mut self.told;
+            let tell = &mut |trouble| told.push(trouble);
             if !walker.read_more(&mut reading, &mut self.desk, tell) {
                 break;
             }
@@ -224,6 +226,8 @@ impl Worker<'_> {
             }
         }
         self.desk.spare.push(reading.names);
+        // So that they are taken as they were read: one thread then tells trouble as ripgrep does.
+        self.tasks[tasks_before..].reverse();
     }
 }
 
@@ -232,8 +236,8 @@ pub(in crate::walk) fn walk(
     walker: Arc<Walker>,
     root: Arc<Node>,
     by: SortBy,
-    pool: &Pool,
-    threads: usize,
+    (pool, threads): (&Pool, usize),
+    told: &mut Told,
 ) -> Walked {
     let crew = Arc::new(Crew {
         walker,
@@ -243,10 +247,11 @@ pub(in crate::walk) fn walk(
         idle: AtomicUsize::new(0),
     });
     crew.join();
-    crew.work(Some(root), (threads > 1).then_some((pool, threads)));
+    crew.work(Some(root), told.new_part(), (threads > 1).then_some((pool, threads)));
     let mut shared = crew.lock();
     while shared.working > 0 {
         shared = crew.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
     }
+    std::mem::take(&mut shared.told).into_iter().for_each(|part| told.add(part));
     std::mem::take(&mut shared.walked)
 }

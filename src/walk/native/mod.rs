@@ -19,7 +19,7 @@ use super::filters::Filters;
 use super::listing::{Found, Gathering, Listing};
 use super::reference::{Before, Candidate};
 use super::roots::{Root, RootKind, is_vcs_name};
-use super::trouble::{Origin, Trouble};
+use super::trouble::{Origin, Told, Trouble};
 use super::{Event, FileEntry, Source, Way};
 use crate::beneath::{self, Links};
 use crate::cancel::{CancelToken, Stop};
@@ -115,7 +115,7 @@ impl Plan {
         by: SortBy,
         token: &CancelToken,
         listing: &mut Listing,
-        tell: &mut dyn FnMut(Trouble),
+        told: &mut Told,
     ) -> Option<Stop> {
         let scope = &self.filters.scope;
         let threads = if scope.pool.is_inline() { 1 } else { scope.pool.threads() };
@@ -126,7 +126,7 @@ impl Plan {
             }
             before.begin(root);
             match &root.kind {
-                RootKind::Unusable(trouble) => tell(trouble.clone()),
+                RootKind::Unusable(trouble) => told.push(trouble.clone()),
                 RootKind::File(source) => {
                     let wish = (by, scope.order, scope.head);
                     let file = self.list_named(root, *source);
@@ -135,16 +135,15 @@ impl Plan {
                 RootKind::Dir => {
                     let as_parallel = scope.walk_as_parallel && threads > 1;
                     match Walker::begin(Arc::clone(self), root, as_parallel, token) {
-                        Err(trouble) => tell(trouble),
+                        Err(trouble) => told.push(trouble),
                         Ok(Begun { walker, root: node, trouble }) => {
                             let trouble = trouble.map(Event::Trouble);
                             if let Some(Event::Trouble(trouble)) =
                                 trouble.and_then(|trouble| before.filter(trouble))
                             {
-                                tell(trouble);
+                                told.push(trouble);
                             }
-                            let walked = crew::walk(walker, node, by, &scope.pool, threads);
-                            walked.troubles.into_iter().for_each(&mut *tell);
+                            let walked = crew::walk(walker, node, by, (&scope.pool, threads), told);
                             walked.files.into_iter().for_each(|files| listing.add(files));
                             if walked.stopped.is_some() {
                                 return walked.stopped;
