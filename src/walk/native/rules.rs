@@ -534,7 +534,8 @@ pub(super) fn read_named(
     special: bool,
 ) -> (RuleSet, Option<Error>) {
     let open = || -> io::Result<File> {
-        if !special && !std::fs::metadata(path)?.is_file() {
+        let kind = std::fs::metadata(path)?.file_type();
+        if !special && !kind.is_file() && !kind.is_dir() {
             return Err(not_regular());
         }
         File::open(path)

@@ -132,7 +132,6 @@ fn list_calm(tree: &Tree, calm: &[PathBuf], walk: usize, dice: &mut Dice) {
 
 /// A walk by path tests what a name stands for and opens it later, when it may be something else.
 #[test]
-#[ignore = "until the native walk is there"]
 fn a_directory_that_is_swapped_for_a_link_does_not_lead_out_of_the_root() {
     let rounds = within(LIMIT, || {
         let outside = Tree::new("secret");

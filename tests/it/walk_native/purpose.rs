@@ -37,16 +37,14 @@ fn obeying(rules: IgnoreRules) -> Scope {
 }
 
 #[test]
-#[ignore = "until the native walk is there"]
 fn nothing_is_told_of_directories_in_which_no_glob_can_match() {
-    let tree = Tree::new("a/.ignore: [a\n a/x.txt\n b/.ignore: [a\n b/x.txt");
+    let tree = Tree::new("a/.ignore: {a\n a/x.txt\n b/.ignore: {a\n b/x.txt");
     let scope = obeying(IgnoreRules::none().dot_ignore(true)).glob("a/*.txt");
     check(&tree, scope.clone(), &["a/x.txt"], &["a/.ignore"]);
     check(&tree, scope.glob("x*"), &["a/x.txt", "b/x.txt"], &["a/.ignore", "b/.ignore"]);
 }
 
 #[test]
-#[ignore = "until the native walk is there"]
 fn a_global_rule_takes_back_in_a_repository_below_a_root_that_is_in_none() {
     let tree = Tree::new(
         "globals: !.env\\n!keep.log\n rules: *.log\n x.log\n keep.log\n .env
@@ -58,7 +56,6 @@ fn a_global_rule_takes_back_in_a_repository_below_a_root_that_is_in_none() {
 }
 
 #[test]
-#[ignore = "until the native walk is there"]
 fn a_global_rule_that_takes_back_disregards_case_where_all_rules_do() {
     let tree = Tree::new("globals: !KEEP.log\n rules: *.log\n .git/\n x.log\n keep.log");
     let rules = IgnoreRules::none().vcs_ignore(true).case_insensitive(true);
@@ -67,7 +64,6 @@ fn a_global_rule_that_takes_back_disregards_case_where_all_rules_do() {
 }
 
 #[test]
-#[ignore = "until the native walk is there"]
 fn a_relative_path_in_a_git_file_is_relative_to_the_base() {
     let tree = Tree::new(
         "main/.git/info/exclude: *.log\n main/.git/worktrees/w/commondir: ../..
@@ -79,7 +75,6 @@ fn a_relative_path_in_a_git_file_is_relative_to_the_base() {
 }
 
 #[test]
-#[ignore = "until the native walk is there"]
 fn an_ignore_file_that_is_no_regular_file_is_told_and_not_read() {
     for special in ["fifo", "/dev/zero"] {
         let tree = Tree::new("x.txt\n .git/info/\n sub/x.log\n sub/.ignore: *.log");
@@ -95,7 +90,6 @@ fn an_ignore_file_that_is_no_regular_file_is_told_and_not_read() {
 }
 
 #[test]
-#[ignore = "until the native walk is there"]
 fn a_rule_over_its_limit_costs_only_itself() {
     let tree = Tree::new("x.log\n x.txt\n y.log");
     tree.add(&format!(".ignore: x.log\\n{}\\ny.log", "?".repeat(200_000)));
