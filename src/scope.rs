@@ -131,8 +131,7 @@ impl IgnoreRules {
         self
     }
 
-    /// Whether rules ignore case, but for those of the global and the named files, which never do.
-    /// Default: no.
+    /// Whether rules ignore case, but for those of the named files, which never do. Default: no.
     pub fn case_insensitive(mut self, yes: bool) -> IgnoreRules {
         self.case_insensitive = yes;
         self
@@ -140,8 +139,9 @@ impl IgnoreRules {
 
     /// A file of rules for everything, which git calls `core.excludesFile`. It is obeyed inside
     /// repositories, or everywhere without [`require_git`](IgnoreRules::require_git). Its patterns
-    /// are relative to [`Scope::base`]. In a repository that begins below a root which is in none, a
-    /// rule that takes something back (`!name`) is not heard.
+    /// are relative to [`Scope::base`]. By the [reference](Walker::Reference) walk, a rule that takes
+    /// something back (`!name`) is heard with regard to case, and not in a repository that begins
+    /// below a root which is in none.
     pub fn global_file(mut self, file: impl Into<PathBuf>) -> IgnoreRules {
         self.global = Some(file.into());
         self
@@ -336,6 +336,9 @@ impl Scope {
     }
 
     /// Which ignore files are obeyed. Default: [`IgnoreRules::none`].
+    ///
+    /// Only regular files are read, and of those what the [limits](Scope::limits) allow. A line that
+    /// cannot be used is dropped, and a diagnostic names it.
     pub fn ignore(mut self, rules: IgnoreRules) -> Scope {
         self.ignore = rules;
         self

@@ -488,6 +488,10 @@ impl<'a> Streams<'a> {
                 outcome.errored = true;
                 true
             }
+            Origin::DroppedRules => {
+                outcome.errored = true;
+                plan.ignore_messages
+            }
             Origin::Rules | Origin::NamedRules => plan.ignore_messages,
             Origin::GlobalRules => false,
         };

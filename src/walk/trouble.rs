@@ -14,6 +14,8 @@ pub(crate) enum Origin {
     Entry,
     /// The rules in a walked directory.
     Rules,
+    /// Rules in a walked directory that ripgrep would have obeyed, or waited for.
+    DroppedRules,
     /// The rules in a file that the caller named.
     NamedRules,
     /// The global rules, of which ripgrep says nothing.
@@ -49,7 +51,8 @@ impl Trouble {
 
     pub(super) fn rules(root: &Root, at: &Path, error: &ignore::Error) -> Trouble {
         let cause = Cause::Crate(rewrite(root, error.clone()));
-        Trouble { origin: Origin::Rules, place: shown(root, at), cause }
+        let origin = if is_ours(error) { Origin::DroppedRules } else { Origin::Rules };
+        Trouble { origin, place: shown(root, at), cause }
     }
 
     /// A file of rules that the caller named, opened as `at`.
@@ -117,7 +120,9 @@ impl Trouble {
     pub(super) fn diagnose(&self, diagnostics: &mut Diagnostics) {
         let reason = match self.origin {
             Origin::Entry => Reason::Io,
-            Origin::Rules | Origin::NamedRules | Origin::GlobalRules => Reason::IgnoreRule,
+            Origin::Rules | Origin::DroppedRules | Origin::NamedRules | Origin::GlobalRules => {
+                Reason::IgnoreRule
+            }
         };
         let (reason, message) = match &self.cause {
             Cause::Crate(error) => return push_all(diagnostics, &self.place, reason, error),
@@ -211,6 +216,18 @@ fn without_known(error: ignore::Error, before: &Path) -> Option<ignore::Error> {
             (!known).then_some(ignore::Error::WithPath { path, err })
         }
         other => Some(other),
+    }
+}
+
+/// Whether rules were dropped for a reason of ours: only then the error names no glob.
+fn is_ours(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Partial(errors) => errors.iter().any(is_ours),
+        ignore::Error::WithPath { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            is_ours(err)
+        }
+        ignore::Error::Glob { glob, .. } => glob.is_none(),
+        _ => false,
     }
 }
 
