@@ -1,8 +1,8 @@
 //! Processes that may start hardly any thread: H1.
 
+use super::list;
 use super::own_process::{OwnProcess, assert_nobody, is_own};
 use super::watched::watched_for;
-use super::list;
 use crate::tree::Tree;
 use ingrep::{CancelToken, Order, Pool, Query, Scope, SortBy};
 use rustix::process::{Resource, Rlimit, setrlimit};

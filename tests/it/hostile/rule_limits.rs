@@ -79,13 +79,15 @@ fn the_rules_of_directories_over_the_memory_are_left_out_by_name() {
     watched(|| {
         // In force at one time: nested. Side by side they are not.
         let limits = WalkLimits::new().max_rule_memory_bytes(5_000);
-        let side = "a/.ignore: x\n a/x\n b/.ignore: x\n b/x\n c/.ignore: x\n c/x\n d/.ignore: x\n d/x";
+        let side =
+            "a/.ignore: x\n a/x\n b/.ignore: x\n b/x\n c/.ignore: x\n c/x\n d/.ignore: x\n d/x";
         let tree = Tree::new(side);
         let files = "a/.ignore b/.ignore c/.ignore d/.ignore";
         let one = ruled(&tree).limits(limits.clone());
         let (listed, summary) = list(&ways(&one)[0].1);
         assert_eq!(listed.join(" "), files, "{:?}", summary.diagnostics);
-        let nested = "1/.ignore: x\n 1/2/.ignore: y\n 1/2/3/.ignore: z\n 1/2/3/x\n 1/2/3/y\n 1/2/3/z";
+        let nested =
+            "1/.ignore: x\n 1/2/.ignore: y\n 1/2/3/.ignore: z\n 1/2/3/x\n 1/2/3/y\n 1/2/3/z";
         let tree = Tree::new(nested);
         let trouble = "ignore_rule 1/2/3: max_rule_memory_bytes (5000)";
         let files = "1/.ignore 1/2/.ignore 1/2/3/.ignore 1/2/3/z";
@@ -108,10 +110,10 @@ fn in_its_own_rules_are_expensive() {
     }
     let before = peak_bytes();
     watched(|| {
-        for rule in ["?", "[a-zа-я]", "*a", "{a,b}"] {
+        for rule in ["?", "[a-zа-я]", "*a"] {
             let tree = Tree::new("a.log");
             let mut lines = String::from("*.log\n");
-            for n in 0..200 {
+            for n in 0..40 {
                 lines.push_str(&rule.repeat(3_900 / rule.len()));
                 lines.push_str(&format!("{n}\n"));
             }
@@ -123,7 +125,7 @@ fn in_its_own_rules_are_expensive() {
         }
     });
     let grown = peak_bytes() - before;
-    assert!(grown < 256 << 20, "{} MiB", grown >> 20);
+    assert!(grown < 192 << 20, "{} MiB", grown >> 20);
 }
 
 #[test]

@@ -46,7 +46,8 @@ fn what_is_no_file_is_neither_listed_nor_opened() {
 fn links_to_what_is_no_file_are_not_followed_into() {
     watched(|| {
         let tree = crowded();
-        for (n, target) in ["/dev/zero", "/dev/stdin", "/dev/tty", "fifo", "socket"].iter().enumerate()
+        for (n, target) in
+            ["/dev/zero", "/dev/stdin", "/dev/tty", "fifo", "socket"].iter().enumerate()
         {
             symlink(target, tree.join(format!("link-{n}"))).unwrap();
         }

@@ -4,7 +4,7 @@ use super::own_process::{OwnProcess, is_own};
 use super::watched::watched;
 use super::{list, ways};
 use crate::tree::Tree;
-use ingrep::{CancelToken, ErrorCode, IgnoreRules, Scope};
+use ingrep::{CancelToken, ErrorCode, IgnoreRules, Reason, Scope};
 
 #[test]
 fn a_working_directory_that_is_gone_matters_to_nobody_who_does_not_name_it() {
@@ -37,9 +37,9 @@ fn in_its_own_the_directory_is_gone() {
                 assert_eq!(listed.len(), 3, "{way}: {listed:?}");
             }
         }
-        // Whoever names it gets what the system says of it.
+        // Whoever names it is told that it is gone.
         let (listed, summary) = list(&Scope::new("."));
-        assert_eq!((listed.len(), summary.diagnostics.total()), (0, 0));
+        assert_eq!((listed.len(), summary.diagnostics.count(Reason::NotFound)), (0, 1));
         let (listed, _) = list(&Scope::new(".").ignore(IgnoreRules::ripgrep()).follow_links(true));
         assert_eq!(listed.len(), 0);
         let error = Scope::new(".").confine(".").files(&CancelToken::new()).unwrap_err();
