@@ -54,7 +54,7 @@ fn in_its_own_there_are_few() {
     watched(|| {
         let (tree, files) = wide_and_deep();
         let pools = [Pool::inline(), Pool::new(8)];
-        pools.iter().for_each(|pool| drop(pool.threads()));
+        let _: Vec<_> = pools.iter().map(Pool::threads).collect();
         let before = open_descriptors();
         for count in [8, 12, 16, 32, 64] {
             for (at, pool) in pools.iter().enumerate() {
