@@ -11,14 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Changes a tree once more; called with the number of the round.
+type Churner = fn(&Tree, u64);
+
 /// Walks and searches for so long, while each of `churners` goes on again and again. What is in
 /// `still` must always be found.
-fn churn(
-    tree: &Tree,
-    time: Duration,
-    still: usize,
-    churners: &[&(dyn Fn(&Tree, u64) + Sync)],
-) -> u64 {
+fn churn(tree: &Tree, time: Duration, still: usize, churners: &[Churner]) -> u64 {
     let over = AtomicBool::new(false);
     let mut walks = 0;
     thread::scope(|threads| {
@@ -126,7 +124,7 @@ fn exchange(tree: &Tree, round: u64) {
     let _ = fs::remove_file(&at);
 }
 
-const CHURNERS: [&(dyn Fn(&Tree, u64) + Sync); 5] = [&rename, &remove, &close, &swap, &exchange];
+const CHURNERS: [Churner; 5] = [rename, remove, close, swap, exchange];
 
 #[test]
 fn what_stands_still_is_found_while_all_else_moves() {
