@@ -22,9 +22,10 @@ fn wide_and_deep() -> (Tree, usize) {
     file(format!("{}file", "chain/".repeat(50)));
     let mut at = String::from("comb/");
     for _ in 0..20 {
-        for (name, rest) in [("a", ""), ("b", &*"x/".repeat(8)), ("y", ""), ("z", "")] {
-            file(format!("{at}{name}/{rest}file"));
-        }
+        // Whichever end of a directory is walked first: something deep, the branch, and a rest.
+        file(format!("{at}b/{}file", "x/".repeat(8)));
+        tree.add(&format!("{at}m/"));
+        file(format!("{at}c/{}file", "x/".repeat(8)));
         at.push_str("m/");
     }
     file(format!("{at}file"));
