@@ -5,7 +5,7 @@
 //! the call, the path is walked name by name.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
@@ -100,10 +100,6 @@ fn open_by_name(
     // The directories passed through, so that `..` leads back the way that was come.
     let mut passed: Vec<OwnedFd> = Vec::new();
     let mut names: Vec<Vec<u8>> = Vec::new();
-    let push = |names: &mut Vec<Vec<u8>>, path: &[u8]| {
-        let parts = path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."));
-        names.extend(parts.rev().map(<[u8]>::to_vec));
-    };
     push(&mut names, path);
     let mut followed = 0;
     loop {
@@ -124,20 +120,44 @@ fn open_by_name(
                 else {
                     return Err(error);
                 };
-                followed += 1;
-                if followed > MAX_LINKS {
-                    return Err(Errno::LOOP);
-                }
-                if target.to_bytes().starts_with(b"/") {
-                    return Err(Errno::XDEV);
-                }
-                push(&mut names, target.to_bytes());
+                follow(&mut names, target.to_bytes(), &mut followed)?;
             }
             Err(error) => return Err(error),
+            // To be looked at only, a link is opened as itself.
+            Ok(opened) if is_last && is_link(&opened)? => {
+                let target = match links {
+                    Links::Inside => rustix::fs::readlinkat(&opened, "", Vec::new())?,
+                    _ => return Err(Errno::LOOP),
+                };
+                follow(&mut names, target.to_bytes(), &mut followed)?;
+            }
             Ok(opened) if is_last => return Ok(opened),
             Ok(opened) => passed.push(opened),
         }
     }
+}
+
+/// Puts the names of a path before those that are still to come.
+fn push(names: &mut Vec<Vec<u8>>, path: &[u8]) {
+    let parts = path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."));
+    names.extend(parts.rev().map(<[u8]>::to_vec));
+}
+
+fn follow(names: &mut Vec<Vec<u8>>, target: &[u8], followed: &mut usize) -> rustix::io::Result<()> {
+    *followed += 1;
+    if *followed > MAX_LINKS {
+        return Err(Errno::LOOP);
+    }
+    if target.starts_with(b"/") {
+        return Err(Errno::XDEV);
+    }
+    push(names, target);
+    Ok(())
+}
+
+fn is_link(opened: &OwnedFd) -> rustix::io::Result<bool> {
+    let mode = rustix::fs::fstat(opened)?.st_mode;
+    Ok(FileType::from_raw_mode(mode) == FileType::Symlink)
 }
 
 #[cfg(test)]
@@ -188,7 +208,9 @@ mod tests {
             "gone/x",
         ] {
             for links in [Links::Refused, Links::Inside] {
-                for flags in [OFlags::RDONLY, OFlags::RDONLY | OFlags::DIRECTORY, PASS] {
+                for flags in
+                    [OFlags::RDONLY, OFlags::RDONLY | OFlags::DIRECTORY, PASS, OFlags::PATH]
+                {
                     let path = path.as_bytes();
                     let kernel = ino(open_part(dir.as_fd(), path, flags, links));
                     let walked = ino(open_by_name(dir.as_fd(), path, flags, links));

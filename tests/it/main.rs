@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test is a host")]
 
 // The walking side.
+mod hostile; // trees made to hurt who walks them, and processes with little to walk them with
 mod scope; // what each switch of a scope lists, in which order, and its errors and diagnostics
 mod tree; // trees of files written as text
 mod walk_native; // the native walk against the reference, on random trees and scopes

@@ -243,11 +243,6 @@ fn from(stat: &rustix::fs::Stat) -> Stat {
     }
 }
 
-/// Whether an entry is there, followed if it is a link.
-pub(super) fn exists(dir: BorrowedFd<'_>, name: &CStr) -> bool {
-    stat(dir, name, true, SortBy::Nothing).is_ok()
-}
-
 pub(super) fn c_name(name: &[u8]) -> Option<CString> {
     CString::new(name).ok()
 }

@@ -96,16 +96,23 @@ impl Plan {
     }
 
     /// A file that the caller named, after a look at it if its time counts.
-    fn list_named(&self, root: &Root, source: Source) -> Option<FileEntry> {
-        let mut file = self.filters.list(Candidate::new(root, root.path.clone(), Some(source)))?;
+    fn list_named(
+        &self,
+        root: &Root,
+        source: Source,
+    ) -> std::result::Result<Option<FileEntry>, Trouble> {
+        let listed = self.filters.list(Candidate::new(root, root.path.clone(), Some(source)));
+        let Some(mut file) = listed else { return Ok(None) };
         if let (Some(confined), Source::Regular) = (&self.confined, source) {
-            let (below, _) = below(confined, root).ok()?;
-            let dir = confined.0.try_clone().ok()?;
+            // It was inside when it was looked at first.
+            let failed = |error| Trouble::io(&root.written, error);
+            let (below, _) = below(confined, root).map_err(failed)?;
+            let dir = confined.0.try_clone().map_err(failed)?;
             let skip = text::path_bytes(&file.path).len();
             let anchor = Anchor { dir, below, links: Links::Inside };
             file.way = Way::Below(Arc::new(anchor), skip);
         }
-        Some(file)
+        Ok(Some(file))
     }
 
     /// Walks all roots to their end, in no order. Returns why that ended early.
@@ -129,8 +136,11 @@ impl Plan {
                 RootKind::Unusable(trouble) => told.push(trouble.clone()),
                 RootKind::File(source) => {
                     let wish = (by, scope.order, scope.head);
-                    let file = self.list_named(root, *source);
-                    file.into_iter().for_each(|file| listing.add(Gathering::named(file, wish)));
+                    match self.list_named(root, *source) {
+                        Ok(Some(file)) => listing.add(Gathering::named(file, wish)),
+                        Ok(None) => {}
+                        Err(trouble) => tell(trouble),
+                    }
                 }
                 RootKind::Dir => {
                     let as_parallel = scope.walk_as_parallel && threads > 1;
@@ -531,10 +541,7 @@ impl Walker {
         }
         let node = Node { path, depth, fd: Mutex::new(Some(Arc::clone(&fd))), layer, ancestor };
         let node = Arc::new(node);
-        desk.open.push_back(Arc::downgrade(&node));
-        if desk.open.len() > self.scope().limits.max_open_directories {
-            desk.close(self.scope().limits.max_open_directories / 2);
-        }
+        self.keep_few_open(&node, desk);
         Some(Reading { node, fd: Some(fd), names, is_over })
     }
 
@@ -610,10 +617,18 @@ impl Walker {
         }
     }
 
+    /// Notes that a directory has been opened, and closes others if there are too many.
+    fn keep_few_open(&self, node: &Arc<Node>, desk: &mut Desk) {
+        desk.open.push_back(Arc::downgrade(node));
+        if desk.open.len() > self.scope().limits.max_open_directories {
+            desk.close(self.scope().limits.max_open_directories / 2);
+        }
+    }
+
     fn open(&self, task: &Task, path: &[u8], desk: &mut Desk) -> io::Result<OwnedFd> {
         let mut tried = false;
         loop {
-            let parent = self.reopen(&task.parent);
+            let parent = self.reopen(&task.parent, desk);
             let opened = parent.and_then(|parent| match (&self.confined, task.is_link) {
                 (Some(confined), true) => {
                     let way = [&confined.root, path].concat();
@@ -632,13 +647,18 @@ impl Walker {
     }
 
     /// The descriptor of a directory, opened again if it had been closed.
-    fn reopen(&self, node: &Node) -> io::Result<Arc<OwnedFd>> {
-        let mut fd = node.fd();
-        if let Some(fd) = &*fd {
-            return Ok(Arc::clone(fd));
-        }
-        let opened = Arc::new(self.anchor.open(&node.path, dir::dir_flags())?);
-        *fd = Some(Arc::clone(&opened));
+    fn reopen(&self, node: &Arc<Node>, desk: &mut Desk) -> io::Result<Arc<OwnedFd>> {
+        let opened = {
+            let mut fd = node.fd();
+            if let Some(fd) = &*fd {
+                return Ok(Arc::clone(fd));
+            }
+            let opened = Arc::new(self.anchor.open(&node.path, dir::dir_flags())?);
+            *fd = Some(Arc::clone(&opened));
+            opened
+        };
+        // It counts again: a tree in the form of a comb would keep one open for each of its teeth.
+        self.keep_few_open(node, desk);
         Ok(opened)
     }
 

@@ -13,6 +13,10 @@ use std::str;
 const NAME_BYTES: usize = 2 << 10;
 const PATTERN_BYTES: usize = 8 << 10;
 
+/// What each wildcard and class in a pattern costs beside, by measurement: any character is a dozen
+/// states. A line of 4 KiB of them takes 2 MiB.
+const CLASS_BYTES: usize = 512;
+
 /// The rules of one file. In pieces, because one set of globs has a limit of its own; the last
 /// piece has the first say.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +79,7 @@ impl Reading<'_> {
             bytes.truncate(whole);
         }
         let mut lines = Vec::new();
+        let mut weight = 0;
         let mut over = None;
         for (index, line) in split_lines(&bytes).enumerate() {
             let number = index as u64 + 1;
@@ -97,11 +102,21 @@ impl Reading<'_> {
                 continue;
             }
             if lines.len() == self.limits.max_rules_per_file {
-                over = Some(number);
+                let max = self.limits.max_rules_per_file;
+                over = Some((number, format!("max_rules_per_file ({max})")));
+                break;
+            }
+            // Before they are compiled: that alone would take it.
+            if weight + weigh(line) > self.limits.max_rule_memory_bytes {
+                let max = self.limits.max_rule_memory_bytes;
+                over = Some((number, format!("max_rule_memory_bytes ({max})")));
                 break;
             }
             match self.builder().add_line(None, line) {
-                Ok(_) => lines.push((number, line)),
+                Ok(_) => {
+                    weight += weigh(line);
+                    lines.push((number, line));
+                }
                 Err(error) => errors.push(Some(tagged(path, number, error))),
             }
         }
@@ -109,9 +124,8 @@ impl Reading<'_> {
             let number = split_lines(&bytes).count() as u64 + 1;
             errors.push(Some(tagged(path, number, Error::Io(error))));
         }
-        if let Some(number) = over {
-            let max = self.limits.max_rules_per_file;
-            let message = format!("the rules from here on are over max_rules_per_file ({max})");
+        if let Some((number, limit)) = over {
+            let message = format!("the rules from here on are over {limit}");
             errors.push(Some(tagged(path, number, refused(message))));
         } else if is_cut {
             let message = format!("what follows is over max_rule_file_bytes ({max})");
@@ -120,7 +134,6 @@ impl Reading<'_> {
         }
         let mut pieces = Vec::new();
         self.compile(&lines, path, &mut pieces, &mut errors);
-        let weight = lines.iter().map(|(_, line)| weight(line)).sum();
         (RuleSet { pieces: pieces.into(), weight }, errors.into_one())
     }
 
@@ -162,9 +175,12 @@ pub(super) fn refused(message: String) -> Error {
     Error::Glob { glob: None, err: message }
 }
 
-fn weight(line: &str) -> usize {
-    let is_name = !line.contains(['*', '?', '[', '{', '\\']);
-    line.len() + if is_name { NAME_BYTES } else { PATTERN_BYTES }
+fn weigh(line: &str) -> usize {
+    if !line.contains(['*', '?', '[', '{', '\\']) {
+        return line.len() + NAME_BYTES;
+    }
+    let classes = line.bytes().filter(|byte| matches!(byte, b'?' | b'*' | b'[' | b'{')).count();
+    line.len() + PATTERN_BYTES + classes * CLASS_BYTES
 }
 
 /// What reading lines as text says of such a line.

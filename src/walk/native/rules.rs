@@ -11,7 +11,7 @@ use crate::scope::{IgnoreRules, SortBy};
 use ignore::Error;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -252,12 +252,12 @@ impl Rules {
         let IgnoreRules { dot, vcs, exclude, .. } = self.options;
         let mut errors = Errors::default();
         let git = if present.git && (exclude || self.seeks_repositories()) {
-            dir::stat(place.fd, c".git", true, SortBy::Nothing).ok()
+            self.look_at(place, c".git")
         } else {
             None
         };
         let is_marked = self.seeks_repositories()
-            && (git.is_some() || (present.jj && dir::exists(place.fd, c".jj")));
+            && (git.is_some() || (present.jj && self.look_at(place, c".jj").is_some()));
         let mut is_repository = (vcs || exclude) && is_marked;
         if above_root {
             // So it is in ripgrep.
@@ -321,6 +321,18 @@ impl Rules {
         (Some(Arc::new(layer)), errors.into_one())
     }
 
+    /// What stands in a directory under a name, followed if it is a link. `None` for one that leads
+    /// out of what the walk is confined to: not even whether something is there may show.
+    fn look_at(&self, place: &Place<'_>, name: &CStr) -> Option<dir::Stat> {
+        let Some(confined) = &self.confined else {
+            return dir::stat(place.fd, name, true, SortBy::Nothing).ok();
+        };
+        let path = [place.confined, name.to_bytes()].concat();
+        let opened =
+            beneath::open(confined.dir.as_fd(), &path, OFlags::PATH, Links::Inside).ok()?;
+        dir::stat_handle(opened.as_fd(), SortBy::Nothing).ok()
+    }
+
     /// Opens a file of rules, if it is one. `Ok(None)`: there is none.
     fn open(&self, place: &Place<'_>, name: &[u8]) -> io::Result<Option<File>> {
         let open = |flags| -> io::Result<OwnedFd> {
@@ -380,8 +392,10 @@ impl Rules {
             relative_to: Path::new(""),
         };
         let (rules, error) = reading.read(file, path);
-        // A lone line that is no text is passed over in silence, as ripgrep does.
-        errors.push(error.filter(|error| !error.is_io()));
+        // A lone line that is no text is passed over in silence, as ripgrep does. That what is
+        // there could not be read is told.
+        let is_silent = |error: &Error| error.is_io() && error.io_error().is_some_and(is_no_text);
+        errors.push(error.filter(|error| !is_silent(error)));
         rules
     }
 
@@ -434,7 +448,16 @@ impl Rules {
         path: &Path,
         errors: &mut Errors,
     ) -> Option<String> {
-        let file = opened.ok()??;
+        let file = match opened {
+            Ok(file) => file?,
+            // ripgrep waits for it, or reads it until no memory is left.
+            Err(error) if is_not_regular(&error) => {
+                let err = Box::new(refused(format!("the pointer in it is not followed: {error}")));
+                errors.push(Some(Error::WithPath { path: path.to_path_buf(), err }));
+                return None;
+            }
+            Err(_) => return None,
+        };
         let mut bytes = Vec::new();
         if let Err(error) = file.take(MAX_POINTER_BYTES).read_to_end(&mut bytes) {
             let err = Box::new(Error::Io(error));
@@ -443,6 +466,9 @@ impl Rules {
         }
         let line = split_lines(&bytes).next()?;
         if line.len() as u64 == MAX_POINTER_BYTES {
+            let message = format!("its first line is over MAX_POINTER_BYTES ({MAX_POINTER_BYTES})");
+            let err = Box::new(refused(message));
+            errors.push(Some(Error::WithPath { path: path.to_path_buf(), err }));
             return None;
         }
         match String::from_utf8(line.to_vec()) {
@@ -514,6 +540,10 @@ pub(super) struct Named<'a> {
     pub(super) is_dir: bool,
 }
 
+fn is_no_text(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidData
+}
+
 /// ripgrep passes over a file of rules that is not there, and one that leads nowhere.
 fn absent(error: io::Error) -> io::Result<Option<File>> {
     use rustix::io::Errno;
@@ -523,8 +553,14 @@ fn absent(error: io::Error) -> io::Result<Option<File>> {
     }
 }
 
+const NOT_REGULAR: &str = "it is not a regular file";
+
 fn not_regular() -> io::Error {
-    io::Error::other("it is not a regular file")
+    io::Error::other(NOT_REGULAR)
+}
+
+fn is_not_regular(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.to_string() == NOT_REGULAR)
 }
 
 /// Reads a file of rules that the caller named, or the global one.
@@ -538,7 +574,16 @@ pub(super) fn read_named(
         if !special && !kind.is_file() && !kind.is_dir() {
             return Err(not_regular());
         }
-        File::open(path)
+        if special {
+            return File::open(path);
+        }
+        // What has taken its place since is not waited for.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(not_regular()),
+        }
     };
     match open() {
         Ok(file) => reading.read(file, path),

@@ -75,7 +75,10 @@ impl Steps {
         self.before.begin(&root);
         match &root.kind {
             RootKind::File(source) => {
-                return Some(self.plan.list_named(&root, *source).map(Event::File));
+                return Some(match self.plan.list_named(&root, *source) {
+                    Ok(file) => file.map(Event::File),
+                    Err(trouble) => Some(Event::Trouble(trouble)),
+                });
             }
             RootKind::Unusable(trouble) => return Some(Some(Event::Trouble(trouble.clone()))),
             RootKind::Dir => {}
@@ -113,6 +116,16 @@ impl Steps {
         }
     }
 
+    /// Goes back to the directory above.
+    fn pop(&mut self, current: &mut Current) {
+        let Some(done) = current.frames.pop() else { return };
+        self.desk.spare.push(done.reading.names);
+        current.closed = current.closed.min(current.frames.len());
+        if let Some(above) = current.frames.last() {
+            current.walker.lay_out(&above.reading.node, &mut self.desk);
+        }
+    }
+
     /// Reads the rest of a directory.
     fn finish(&mut self, walker: &Walker, reading: &mut Reading) {
         let waiting = &mut self.waiting;
@@ -129,21 +142,16 @@ impl Steps {
             let tell = &mut |trouble| waiting.push_back(trouble);
             frame.next = 0;
             if !walker.read_more(&mut frame.reading, &mut self.desk, tell) {
-                let done = current.frames.pop()?;
-                self.desk.spare.push(done.reading.names);
-                current.closed = current.closed.min(current.frames.len());
-                if let Some(above) = current.frames.last() {
-                    walker.lay_out(&above.reading.node, &mut self.desk);
-                }
+                self.pop(current);
             }
             return Some(None);
         };
         frame.next += 1;
-        let fd = match walker.reopen(&frame.reading.node) {
+        let fd = match walker.reopen(&frame.reading.node, &mut self.desk) {
             Ok(fd) => fd,
             Err(error) => {
                 let path = walker.show(&frame.reading.node.path);
-                current.frames.pop();
+                self.pop(current);
                 return Some(Some(Event::Trouble(Trouble::io(&path, error))));
             }
         };
