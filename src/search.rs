@@ -374,8 +374,15 @@ impl Iterator for Feed {
         if self.left_undone.is_some() {
             return None;
         }
+        // A stop that comes when all is done has stopped nothing; so it is asked about when there is
+        // a file, and before that only if one is known to be there.
+        if self.files.size_hint().0 > 0 {
+            self.left_undone = self.token.stop();
+            if self.left_undone.is_some() {
+                return None;
+            }
+        }
         let file = self.files.next()?;
-        // Asked after there is a file: a stop that comes when all is done has stopped nothing.
         self.left_undone = self.token.stop();
         self.left_undone.is_none().then_some(file)
     }

@@ -189,6 +189,11 @@ impl Listing {
         }
     }
 
+    /// How many are kept.
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     pub(super) fn sort(&mut self, by: SortBy, order: Order, head: Option<usize>) {
         if by != SortBy::Nothing {
             // A stable sort finds the runs that the threads have sorted, and merges them.

@@ -127,6 +127,10 @@ enum Sorted {
     Entries(std::vec::IntoIter<FileEntry>),
     #[cfg(target_os = "linux")]
     Listed(listing::Listed),
+    /// What a stopped walk had found. It is sorted when somebody asks for it: a million files take
+    /// longer than a stop may.
+    #[cfg(target_os = "linux")]
+    Unsorted(listing::Listing, SortBy, Order, Option<usize>),
 }
 
 impl Iterator for Sorted {
@@ -137,6 +141,13 @@ impl Iterator for Sorted {
             Sorted::Entries(files) => files.next(),
             #[cfg(target_os = "linux")]
             Sorted::Listed(files) => files.next(),
+            #[cfg(target_os = "linux")]
+            Sorted::Unsorted(listing, by, order, head) => {
+                let mut listing = std::mem::take(listing);
+                listing.sort(*by, *order, *head);
+                *self = Sorted::Listed(listing.into_files());
+                self.next()
+            }
         }
     }
 
@@ -145,6 +156,11 @@ impl Iterator for Sorted {
             Sorted::Entries(files) => files.size_hint(),
             #[cfg(target_os = "linux")]
             Sorted::Listed(files) => files.size_hint(),
+            #[cfg(target_os = "linux")]
+            Sorted::Unsorted(listing, _, _, head) => {
+                let files = listing.len().min(head.unwrap_or(usize::MAX));
+                (files, Some(files))
+            }
         }
     }
 }
@@ -264,12 +280,10 @@ impl Scope {
     /// Compiles the filters and looks at the roots.
     fn choose(&self) -> Result<Chosen> {
         let filters = Arc::new(filters::Filters::new(self)?);
-        let roots = roots::check(self)?;
         #[cfg(target_os = "linux")]
         if self.walker != Walker::Reference {
             let (plan, named) = native::Plan::new(filters)?;
-            let mut roots = roots;
-            roots.iter_mut().try_for_each(|root| plan.check(root))?;
+            let roots = roots::check(self, &|place| plan.forbids(place))?;
             return Ok(Chosen { roots, named, by: By::Native(Arc::new(plan)) });
         }
         if self.confine.is_some() {
@@ -277,6 +291,7 @@ impl Scope {
             return Err(Error::new(ErrorCode::InvalidOption, message)
                 .with_hint("leave the walker to `Walker::Auto`, on Linux"));
         }
+        let roots = roots::check(self, &|_| false)?;
         let named = filters.named_rules();
         Ok(Chosen { roots, named, by: By::Reference(filters) })
     }
@@ -322,8 +337,12 @@ impl Scope {
             By::Native(plan) => {
                 let mut listing = listing::Listing::default();
                 let stopped = plan.walk_all(&chosen.roots, by, token, &mut listing, told);
-                listing.sort(by, self.order, self.head);
                 let found = listing.found;
+                if stopped.is_some() {
+                    let files = Sorted::Unsorted(listing, by, self.order, self.head);
+                    return Gathered { files, found, stopped };
+                }
+                listing.sort(by, self.order, self.head);
                 Gathered { files: Sorted::Listed(listing.into_files()), found, stopped }
             }
         }

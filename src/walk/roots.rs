@@ -35,18 +35,29 @@ pub(super) enum RootKind {
     Unusable(Trouble),
 }
 
-/// Looks at the roots. One that cannot be searched is an error, or by the scope's wish unusable.
-pub(super) fn check(scope: &Scope) -> Result<Vec<Root>> {
+/// Looks at the roots, but for those that are forbidden. One that cannot be searched is an error, or
+/// by the scope's wish unusable.
+pub(super) fn check(scope: &Scope, forbids: &dyn Fn(&Path) -> bool) -> Result<Vec<Root>> {
     if scope.roots.is_empty() {
         return Err(Error::new(ErrorCode::NoRoot, "there is no directory or file to search")
             .with_hint("name at least one root"));
     }
-    scope.roots.iter().enumerate().map(|(index, written)| root(scope, index, written)).collect()
+    let roots = scope.roots.iter().enumerate();
+    roots.map(|(index, written)| root(scope, index, written, forbids)).collect()
 }
 
-fn root(scope: &Scope, index: usize, written: &Path) -> Result<Root> {
+fn root(
+    scope: &Scope,
+    index: usize,
+    written: &Path,
+    forbids: &dyn Fn(&Path) -> bool,
+) -> Result<Root> {
     let named = scope.locate(written);
-    let kind = match examine(scope, written, &named) {
+    let examined = match forbids(&named) {
+        true => Err(Unusable::Outside),
+        false => examine(scope, written, &named),
+    };
+    let kind = match examined {
         Ok(RootKind::Dir) if scope.prune_vcs && lies_in_vcs(&named) => {
             RootKind::Unusable(Trouble::vcs_root(written))
         }
@@ -55,6 +66,9 @@ fn root(scope: &Scope, index: usize, written: &Path) -> Result<Root> {
             return Err(unusable.error(written));
         }
         Err(Unusable::Special) => RootKind::Unusable(Trouble::special(written)),
+        Err(Unusable::Outside) => {
+            RootKind::Unusable(Trouble::io(written, io::Error::other(OUTSIDE)))
+        }
         Err(Unusable::Io(error)) => RootKind::Unusable(Trouble::io(written, error)),
     };
     let path = match kind {
@@ -66,8 +80,11 @@ fn root(scope: &Scope, index: usize, written: &Path) -> Result<Root> {
     Ok(Root { index, written: written.to_path_buf(), path, kind })
 }
 
+const OUTSIDE: &str = "the root lies outside of the directory that the scope is confined to";
+
 enum Unusable {
     Special,
+    Outside,
     Io(io::Error),
 }
 
@@ -84,6 +101,8 @@ impl Unusable {
                 Error::new(ErrorCode::SpecialFile, "neither a directory nor a regular file")
                     .with_hint("a FIFO, socket or device is never read; copy its content to a file")
             }
+            Unusable::Outside => Error::new(ErrorCode::RootOutside, OUTSIDE)
+                .with_hint("name a directory or file inside of it"),
             Unusable::Io(error) => {
                 let (code, hint) = match error.kind() {
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => (
@@ -114,7 +133,7 @@ fn examine(scope: &Scope, written: &Path, named: &Path) -> Result<RootKind, Unus
     if metadata.is_dir() {
         // Found out now, so that nothing is searched when one of several roots is closed.
         if !as_ripgrep {
-            std::fs::read_dir(named)?;
+            open_dir(named)?;
         }
         return Ok(RootKind::Dir);
     }
@@ -123,6 +142,17 @@ fn examine(scope: &Scope, written: &Path, named: &Path) -> Result<RootKind, Unus
         false if as_ripgrep => Ok(RootKind::File(Source::Special)),
         false => Err(Unusable::Special),
     }
+}
+
+/// `std::fs::ReadDir` would panic if its directory could not be closed.
+#[cfg(target_os = "linux")]
+fn open_dir(named: &Path) -> io::Result<()> {
+    crate::beneath::open_dir(named).map(drop)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_dir(named: &Path) -> io::Result<()> {
+    std::fs::read_dir(named).map(drop)
 }
 
 /// The root without `.` and doubled slashes, so that what is below it begins with it and globs see

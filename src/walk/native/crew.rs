@@ -99,7 +99,7 @@ impl Crew {
     }
 
     /// Works until nothing is left, and hands over what was found.
-    fn work(self: &Arc<Self>, first: Option<Arc<Node>>, told: Told, pool: Option<(&Pool, usize)>) {
+    fn work(self: &Arc<Self>, first: Option<Node>, told: Told, pool: Option<(&Pool, usize)>) {
         let mut worker = Worker {
             crew: self,
             desk: Desk::new(),
@@ -110,7 +110,7 @@ impl Crew {
             help: pool,
         };
         let done = catch_unwind(AssertUnwindSafe(|| worker.run(first)));
-        if done.is_ok() {
+        if done.is_ok() && self.walker.stop().is_none() {
             worker.files.sort();
         }
         let Worker { files, mut told, stopped, .. } = worker;
@@ -143,7 +143,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn run(&mut self, first: Option<Arc<Node>>) {
+    fn run(&mut self, first: Option<Node>) {
         if let Some(root) = first {
             let told = &mut self.told;
             let tell = &mut |trouble| told.push(trouble);
@@ -234,7 +234,7 @@ impl Worker<'_> {
 /// Walks to the end, on so many threads.
 pub(in crate::walk) fn walk(
     walker: Arc<Walker>,
-    root: Arc<Node>,
+    root: Node,
     by: SortBy,
     (pool, threads): (&Pool, usize),
     told: &mut Told,

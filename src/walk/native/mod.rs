@@ -5,6 +5,7 @@
 //! order, [`steps`] on the caller's thread in the order of the directories. Which files are found
 //! is decided by the same filters as in the reference walk.
 
+mod confine;
 mod crew;
 mod dir;
 mod names;
@@ -23,15 +24,17 @@ use super::trouble::{Origin, Told, Trouble};
 use super::{Event, FileEntry, Source, Way};
 use crate::beneath::{self, Links};
 use crate::cancel::{CancelToken, Stop};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::haystack::Anchor;
 use crate::scope::SortBy;
 use crate::text;
+use confine::Confinement;
 use dir::{Id, Kind, Names, Stat};
 use names::{Globs, Worth};
 use rule_file::RuleSet;
 use rules::{Confined, Layer, Present, Rules, Verdict};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, OsStr};
@@ -53,26 +56,14 @@ pub(super) struct Plan {
     filters: Arc<Filters>,
     named: Vec<RuleSet>,
     global: RuleSet,
-    confined: Option<(Arc<OwnedFd>, PathBuf)>,
+    confinement: Option<Confinement>,
 }
 
 impl Plan {
     /// Reads the rules that the caller named. What is wrong with them comes beside.
     pub(super) fn new(filters: Arc<Filters>) -> Result<(Plan, Vec<Trouble>)> {
         let scope = &filters.scope;
-        let confined = match &scope.confine {
-            None => None,
-            Some(dir) => {
-                let refused = |error: io::Error| {
-                    Error::new(ErrorCode::RootUnreadable, error.to_string())
-                        .with_path(dir)
-                        .with_hint("name a directory that can be read")
-                };
-                let at = scope.locate(dir);
-                let opened = beneath::open_dir(&at).map_err(refused)?;
-                Some((Arc::new(opened), at.canonicalize().map_err(refused)?))
-            }
-        };
+        let confinement = Confinement::of(scope)?;
         let (mut troubles, rules) = (Vec::new(), &scope.ignore);
         let base = filters.base();
         let mut read = |origin, file: &PathBuf| {
@@ -92,7 +83,7 @@ impl Plan {
         let named = rules.files.iter().map(|file| read(Origin::NamedRules, file)).collect();
         let global = rules.global.as_ref().map(|file| read(Origin::GlobalRules, file));
         let global = global.unwrap_or_default();
-        Ok((Plan { filters, named, global, confined }, troubles))
+        Ok((Plan { filters, named, global, confinement }, troubles))
     }
 
     /// A file that the caller named, after a look at it if its time counts.
@@ -103,11 +94,12 @@ impl Plan {
     ) -> std::result::Result<Option<FileEntry>, Trouble> {
         let listed = self.filters.list(Candidate::new(root, root.path.clone(), Some(source)));
         let Some(mut file) = listed else { return Ok(None) };
-        if let (Some(confined), Source::Regular) = (&self.confined, source) {
-            // It was inside when it was looked at first.
+        if let (Some(confinement), Source::Regular) = (&self.confinement, source) {
             let failed = |error| Trouble::io(&root.written, error);
-            let (below, _) = below(confined, root).map_err(failed)?;
-            let dir = confined.0.try_clone().map_err(failed)?;
+            let below = confinement.way(&root.path).map_err(failed)?;
+            let dir = confinement.dir.try_clone().map_err(failed)?;
+            // It was inside when it was looked at first.
+            beneath::open(dir.as_fd(), &below, OFlags::PATH, Links::Inside).map_err(failed)?;
             let skip = text::path_bytes(&file.path).len();
             let anchor = Anchor { dir, below, links: Links::Inside };
             file.way = Way::Below(Arc::new(anchor), skip);
@@ -139,7 +131,7 @@ impl Plan {
                     match self.list_named(root, *source) {
                         Ok(Some(file)) => listing.add(Gathering::named(file, wish)),
                         Ok(None) => {}
-                        Err(trouble) => tell(trouble),
+                        Err(trouble) => told.push(trouble),
                     }
                 }
                 RootKind::Dir => {
@@ -166,49 +158,16 @@ impl Plan {
         None
     }
 
-    /// Whether a root lies inside of what the walk is confined to. Told before anything is walked.
-    pub(super) fn check(&self, root: &mut Root) -> Result<()> {
-        let (Some(confined), RootKind::Dir | RootKind::File(Source::Regular)) =
-            (&self.confined, &root.kind)
-        else {
-            return Ok(());
-        };
-        let Err(error) = below(confined, root).and_then(|(way, _)| {
-            let flags = rustix::fs::OFlags::PATH;
-            beneath::open(confined.0.as_fd(), &way, flags, Links::Inside)
-        }) else {
-            return Ok(());
-        };
-        let message = match Errno::from_io_error(&error) {
-            Some(Errno::XDEV) | None => {
-                "the root lies outside of the directory that the scope is confined to".to_string()
-            }
-            Some(_) => error.to_string(),
-        };
-        if self.filters.scope.roots_policy == crate::scope::RootsPolicy::Strict {
-            return Err(Error::new(ErrorCode::RootOutside, message)
-                .with_path(&root.written)
-                .with_hint("name a directory or file inside of it"));
-        }
-        root.kind = RootKind::Unusable(Trouble::io(&root.written, io::Error::other(message)));
-        Ok(())
-    }
-}
-
-/// The way to a root from the directory that the walk is confined to, and the real path of the
-/// root if it had to be looked for.
-fn below(confined: &(Arc<OwnedFd>, PathBuf), root: &Root) -> io::Result<(Vec<u8>, PathBuf)> {
-    let real = root.path.canonicalize()?;
-    match real.strip_prefix(&confined.1) {
-        Ok(way) => Ok((way.as_os_str().as_bytes().to_vec(), real.clone())),
-        Err(_) => Err(Errno::XDEV.into()),
+    /// Whether a place that the caller named may not be looked at.
+    pub(super) fn forbids(&self, place: &Path) -> bool {
+        self.confinement.as_ref().is_some_and(|confinement| confinement.is_outside(place))
     }
 }
 
 /// A walk that can go on.
 struct Begun {
     walker: Arc<Walker>,
-    root: Arc<Node>,
+    root: Node,
     /// With the rules above the root.
     trouble: Option<Trouble>,
 }
@@ -221,6 +180,8 @@ pub(super) struct Walker {
     globs: Globs,
     rules: Option<Rules>,
     confined: Option<Confined>,
+    /// The directories above the root, nearest first; known when links are followed.
+    above_root: Vec<(Id, PathBuf)>,
     /// What is before the path from the root: as it is listed, and as globs see it.
     shown: Vec<u8>,
     walked: Vec<u8>,
@@ -233,37 +194,51 @@ pub(super) struct Walker {
     token: CancelToken,
 }
 
-/// A directory of the walk.
+/// A directory of the walk. It has its name only: whole paths of a chain of directories would grow
+/// with the square of its length.
 pub(super) struct Node {
-    /// From the root, without a slash at its end.
-    path: Box<[u8]>,
+    /// `None` for the root.
+    above: Option<Arc<Node>>,
+    name: Box<[u8]>,
+    /// How long the path from the root is, with the slash behind it.
+    path_bytes: usize,
     depth: usize,
     /// `None` when it had to be closed to keep few open.
     fd: Mutex<Option<Arc<OwnedFd>>>,
     layer: Option<Arc<Layer>>,
-    /// Known when links are followed.
-    ancestor: Option<Arc<Ancestor>>,
+    /// Known when links are followed, which must not lead back to it.
+    id: Option<Id>,
 }
 
 impl Node {
     fn fd(&self) -> MutexGuard<'_, Option<Arc<OwnedFd>>> {
         self.fd.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The path from the root, with a slash behind it unless it is empty.
+    fn path(&self) -> Vec<u8> {
+        let mut path = vec![b'/'; self.path_bytes];
+        self.write_path(&mut path);
+        path
+    }
+
+    fn write_path(&self, path: &mut [u8]) {
+        let (mut node, mut end) = (self, path.len());
+        while let Some(above) = &node.above {
+            path[end - 1] = b'/';
+            let begin = end - 1 - node.name.len();
+            path[begin..end - 1].copy_from_slice(&node.name);
+            (node, end) = (above, begin);
+        }
+    }
 }
 
-/// A directory that a link must not lead back to.
-struct Ancestor {
-    id: Id,
-    path: PathBuf,
-    above: Option<Arc<Ancestor>>,
-}
-
-impl Drop for Ancestor {
+impl Drop for Node {
     fn drop(&mut self) {
         // One after the other: see `Layer`.
         let mut above = self.above.take();
-        while let Some(mut ancestor) = above.and_then(Arc::into_inner) {
-            above = ancestor.above.take();
+        while let Some(mut node) = above.and_then(Arc::into_inner) {
+            above = node.above.take();
         }
     }
 }
@@ -340,18 +315,18 @@ impl Walker {
         let filters = &plan.filters;
         let scope = &filters.scope;
         let failed = |error: io::Error| Trouble::io(&root.written, error);
-        let (fd, confined, real) = match &plan.confined {
-            None => (beneath::open_dir(&root.path).map_err(failed)?, None, None),
+        let (fd, confined) = match &plan.confinement {
+            None => (beneath::open_dir(&root.path).map_err(failed)?, None),
             Some(outer) => {
-                let (mut way, real) = below(outer, root).map_err(failed)?;
+                let mut way = outer.way(&root.path).map_err(failed)?;
                 let flags = dir::dir_flags();
                 let fd =
-                    beneath::open(outer.0.as_fd(), &way, flags, Links::Inside).map_err(failed)?;
+                    beneath::open(outer.dir.as_fd(), &way, flags, Links::Inside).map_err(failed)?;
                 if !way.is_empty() {
                     way.push(b'/');
                 }
-                let (dir, path) = (Arc::clone(&outer.0), outer.1.clone());
-                (fd, Some(Confined { dir, root: way, path }), Some(real))
+                let (dir, path) = (Arc::clone(&outer.dir), outer.real.clone());
+                (fd, Some(Confined { dir, root: way, path }))
             }
         };
         let links = match (scope.follow_links, &confined) {
@@ -379,28 +354,31 @@ impl Walker {
         );
         let (mut layer, mut trouble) = (None, None);
         let look_above = rules.is_some() || scope.follow_links;
-        let real = match real {
-            Some(real) => Some(real),
-            None if look_above => root.path.canonicalize().ok(),
-            None => None,
-        };
+        let real = look_above.then(|| root.path.canonicalize().ok()).flatten();
         if let (Some(rules), Some(real)) = (&mut rules, &real) {
             let (above, error) = rules.read_above(real, scope.follow_links);
             layer = above;
             trouble = error.map(|error| Trouble::entry(root, error));
         }
         let id = dir::stat_open(fd.as_fd()).map_err(failed)?.id;
-        let ancestor = scope.follow_links.then(|| {
-            let outermost = confined.as_ref().map_or(Path::new("/"), |confined| &confined.path);
-            let above = real.as_deref().and_then(|real| ancestors(real, outermost));
-            Arc::new(Ancestor { id, path: root.written.clone(), above })
-        });
+        let outermost = confined.as_ref().map_or(Path::new("/"), |confined| &confined.path);
+        let above_root = match &real {
+            Some(real) if scope.follow_links => ancestors(real, outermost),
+            _ => Vec::new(),
+        };
         let mut shown = text::path_bytes(&root.written).into_owned();
         if !shown.is_empty() && !shown.ends_with(b"/") {
             shown.push(b'/');
         }
-        let node =
-            Node { path: Box::default(), depth: 0, fd: Mutex::new(Some(fd)), layer, ancestor };
+        let node = Node {
+            above: None,
+            name: Box::default(),
+            path_bytes: 0,
+            depth: 0,
+            fd: Mutex::new(Some(fd)),
+            layer,
+            id: scope.follow_links.then_some(id),
+        };
         let walker = Walker {
             globs: Globs::new(filters, &root.path),
             walked: names::walked_prefix(&root.path),
@@ -411,11 +389,12 @@ impl Walker {
             anchor: Arc::new(anchor),
             rules,
             confined,
+            above_root,
             shown,
             as_parallel,
             plan,
         };
-        Ok(Begun { walker: Arc::new(walker), root: Arc::new(node), trouble })
+        Ok(Begun { walker: Arc::new(walker), root: node, trouble })
     }
 
     fn scope(&self) -> &crate::scope::Scope {
@@ -431,20 +410,18 @@ impl Walker {
     /// Begins to read the root.
     fn enter_root(
         &self,
-        root: Arc<Node>,
+        root: Node,
         desk: &mut Desk,
         tell: &mut dyn FnMut(Trouble),
     ) -> Option<Reading> {
-        let fd = root.fd().clone()?;
+        let fd = root.fd().take()?;
         if self.scope().max_depth == Some(0) {
             if self.as_parallel {
                 self.tell_rules(&root, fd.as_fd(), tell);
             }
             return None;
         }
-        let layer = root.layer.clone();
-        let ancestor = root.ancestor.clone();
-        self.read_first(fd, (Box::default(), 0), layer, ancestor, desk, tell)
+        self.read_first(root, fd, desk, tell)
     }
 
     /// Opens a directory and reads its rules and first names.
@@ -454,48 +431,47 @@ impl Walker {
         desk: &mut Desk,
         tell: &mut dyn FnMut(Trouble),
     ) -> Option<Reading> {
-        let path = join(&task.parent.path, task.name.to_bytes());
-        let depth = task.parent.depth + 1;
-        let fd = match self.open(task, &path, desk) {
+        let show = || self.show_in(&task.parent, task.name.to_bytes());
+        let fd = match self.open(task, desk) {
             Ok(fd) => Arc::new(fd),
             Err(error) => {
-                tell(Trouble::io(&self.show(&path), error));
+                tell(Trouble::io(&show(), error));
                 return None;
             }
         };
-        let mut layer = task.parent.layer.clone();
-        let mut ancestor = None;
-        let mut is_foreign = false;
-        if self.device.is_some() || task.parent.ancestor.is_some() {
-            let id = match dir::stat_open(fd.as_fd()) {
-                Ok(stat) => stat.id,
+        let mut id = None;
+        if self.device.is_some() || task.parent.id.is_some() {
+            match dir::stat_open(fd.as_fd()) {
+                Ok(stat) => id = Some(stat.id),
                 Err(error) => {
-                    tell(Trouble::io(&self.show(&path), error));
+                    tell(Trouble::io(&show(), error));
                     return None;
                 }
-            };
-            is_foreign = self.device.is_some_and(|device| device != id.device);
-            ancestor = task.parent.ancestor.as_ref().map(|above| {
-                let path = self.show(&path);
-                Arc::new(Ancestor { id, path, above: Some(Arc::clone(above)) })
-            });
+            }
         }
-        let is_deepest = self.scope().max_depth.is_some_and(|max| depth >= max);
+        let node = Node {
+            above: Some(Arc::clone(&task.parent)),
+            name: task.name.to_bytes().into(),
+            path_bytes: task.parent.path_bytes + task.name.count_bytes() + 1,
+            depth: task.parent.depth + 1,
+            fd: Mutex::new(None),
+            layer: task.parent.layer.clone(),
+            id,
+        };
+        let is_foreign = self.device.zip(id).is_some_and(|(device, id)| device != id.device);
+        let is_deepest = self.scope().max_depth.is_some_and(|max| node.depth >= max);
         if is_foreign || is_deepest {
-            let node = Node { path, depth, fd: Mutex::new(None), layer: layer.take(), ancestor };
             self.tell_rules(&node, fd.as_fd(), tell);
             return None;
         }
-        self.read_first(fd, (path, depth), layer, ancestor, desk, tell)
+        self.read_first(node, fd, desk, tell)
     }
 
     /// Reads the rules of an open directory and its first names.
     fn read_first(
         &self,
+        mut node: Node,
         fd: Arc<OwnedFd>,
-        (path, depth): (Box<[u8]>, usize),
-        mut layer: Option<Arc<Layer>>,
-        ancestor: Option<Arc<Ancestor>>,
         desk: &mut Desk,
         tell: &mut dyn FnMut(Trouble),
     ) -> Option<Reading> {
@@ -503,7 +479,10 @@ impl Walker {
         names.clear();
         let is_over;
         let mut present = Present::unknown();
-        let worth = self.globs.worth(&path);
+        let worth = match self.globs.are_literal() {
+            true => self.globs.worth(&node.path()),
+            false => Worth::All,
+        };
         match worth {
             Worth::Nothing => return None,
             Worth::Only(name) => {
@@ -522,7 +501,7 @@ impl Walker {
                         Ok(true) if names.len() < enough => {}
                         Ok(more) => break !more,
                         Err(error) => {
-                            tell(Trouble::io(&self.show(&path), error));
+                            tell(Trouble::io(&self.show_dir(&node), error));
                             break true;
                         }
                     }
@@ -535,11 +514,11 @@ impl Walker {
         if let Some(rules) = &self.rules
             && rules.are_in_directories()
         {
-            let (next, error) = self.read_rules(rules, &path, fd.as_fd(), present, layer);
-            layer = next;
-            tell_error(&self.root, &self.show(&path), error, tell);
+            let (layer, error) = self.read_rules(rules, &node, fd.as_fd(), present);
+            node.layer = layer;
+            tell_error(&self.root, &self.show_dir(&node), error, tell);
         }
-        let node = Node { path, depth, fd: Mutex::new(Some(Arc::clone(&fd))), layer, ancestor };
+        node.fd = Mutex::new(Some(Arc::clone(&fd)));
         let node = Arc::new(node);
         self.keep_few_open(&node, desk);
         Some(Reading { node, fd: Some(fd), names, is_over })
@@ -548,23 +527,18 @@ impl Walker {
     fn read_rules(
         &self,
         rules: &Rules,
-        path: &[u8],
+        node: &Node,
         fd: BorrowedFd<'_>,
         present: Present,
-        above: Option<Arc<Layer>>,
     ) -> (Option<Arc<Layer>>, Option<ignore::Error>) {
-        let begin = if path.is_empty() { 0 } else { path.len() + 1 };
-        let mut confined = Vec::new();
-        if let Some(outer) = &self.confined {
-            confined.extend_from_slice(&outer.root);
-            confined.extend_from_slice(path);
-            if !path.is_empty() {
-                confined.push(b'/');
-            }
-        }
-        let shown = self.show(path);
+        let path = node.path();
+        let shown = self.show(trimmed(&path));
+        let confined = match &self.confined {
+            Some(outer) => [&*outer.root, &path].concat(),
+            None => Vec::new(),
+        };
         let place = rules::Place { fd, shown: &shown, confined: &confined };
-        rules.read(&place, present, above, begin)
+        rules.read(&place, present, node.layer.clone(), node.path_bytes)
     }
 
     /// Tells what is wrong with the rules of a directory that is not read.
@@ -572,9 +546,8 @@ impl Walker {
         if let Some(rules) = &self.rules
             && rules.are_in_directories()
         {
-            let above = node.layer.clone();
-            let (_, error) = self.read_rules(rules, &node.path, fd, Present::unknown(), above);
-            tell_error(&self.root, &self.show(&node.path), error, tell);
+            let (_, error) = self.read_rules(rules, node, fd, Present::unknown());
+            tell_error(&self.root, &self.show_dir(node), error, tell);
         }
     }
 
@@ -611,7 +584,7 @@ impl Walker {
         match dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut reading.names) {
             Ok(more) => reading.is_over = !more,
             Err(error) => {
-                tell(Trouble::io(&self.show(&reading.node.path), error));
+                tell(Trouble::io(&self.show_dir(&reading.node), error));
                 reading.is_over = true;
             }
         }
@@ -625,13 +598,14 @@ impl Walker {
         }
     }
 
-    fn open(&self, task: &Task, path: &[u8], desk: &mut Desk) -> io::Result<OwnedFd> {
+    fn open(&self, task: &Task, desk: &mut Desk) -> io::Result<OwnedFd> {
         let mut tried = false;
         loop {
             let parent = self.reopen(&task.parent, desk);
             let opened = parent.and_then(|parent| match (&self.confined, task.is_link) {
                 (Some(confined), true) => {
-                    let way = [&confined.root, path].concat();
+                    let path = join(&task.parent, task.name.to_bytes());
+                    let way = [&confined.root, &*path].concat();
                     beneath::open(confined.dir.as_fd(), &way, dir::dir_flags(), Links::Inside)
                 }
                 _ => Ok(dir::open(parent.as_fd(), &task.name, task.is_link)?),
@@ -653,7 +627,7 @@ impl Walker {
             if let Some(fd) = &*fd {
                 return Ok(Arc::clone(fd));
             }
-            let opened = Arc::new(self.anchor.open(&node.path, dir::dir_flags())?);
+            let opened = Arc::new(self.anchor.open(trimmed(&node.path()), dir::dir_flags())?);
             *fd = Some(Arc::clone(&opened));
             opened
         };
@@ -664,29 +638,30 @@ impl Walker {
 
     /// Makes the desk ready for entries of this directory.
     fn lay_out(&self, node: &Node, desk: &mut Desk) {
+        let Desk { path, walked, absolute, .. } = desk;
+        if self.rules.is_none() && self.globs.are_none() {
+            return;
+        }
+        path.clear();
+        path.resize(node.path_bytes, b'/');
+        node.write_path(path);
         let lay = |into: &mut Vec<u8>, prefix: &[u8]| {
             into.clear();
             into.extend_from_slice(prefix);
-            into.extend_from_slice(&node.path);
-            if !node.path.is_empty() {
-                into.push(b'/');
-            }
+            into.extend_from_slice(path);
         };
-        lay(&mut desk.path, b"");
-        lay(&mut desk.walked, &self.walked);
-        let absolute = self.rules.as_ref().map_or(&b""[..], Rules::absolute);
-        match absolute.is_empty() {
-            true => desk.absolute.clear(),
-            false => lay(&mut desk.absolute, absolute),
+        lay(walked, &self.walked);
+        match self.rules.as_ref().map_or(&b""[..], Rules::absolute) {
+            b"" => absolute.clear(),
+            prefix => lay(absolute, prefix),
         }
     }
 
     /// The path of a directory of files, as it is listed, with a slash behind it.
     fn listed_dir(&self, node: &Node) -> Vec<u8> {
-        let mut dir = [&self.shown, &*node.path].concat();
-        if !node.path.is_empty() {
-            dir.push(b'/');
-        }
+        let mut dir = self.shown.clone();
+        dir.resize(dir.len() + node.path_bytes, b'/');
+        node.write_path(&mut dir[self.shown.len()..]);
         dir
     }
 
@@ -729,10 +704,10 @@ impl Walker {
             }
             if kind == Kind::Dir
                 && let Some(stat) = looked
-                && let Some(ancestor) = loops(node, stat.id)
+                && let Some(ancestor) = self.loops(node, stat.id)
             {
                 let child = self.show_in(node, bytes);
-                return Judged::Trouble(Trouble::looped(&self.root, ancestor, child));
+                return Judged::Trouble(Trouble::looped(&self.root, &ancestor, child));
             }
         }
         let is_dir = match kind {
@@ -794,9 +769,8 @@ impl Walker {
     fn follow(&self, node: &Node, fd: BorrowedFd<'_>, name: &CStr) -> io::Result<Stat> {
         let by = self.scope().sort_by;
         let Some(confined) = &self.confined else { return dir::stat(fd, name, true, by) };
-        let path = join(&node.path, name.to_bytes());
-        let way = [&confined.root, &*path].concat();
-        let flags = rustix::fs::OFlags::PATH;
+        let way = [&*confined.root, &join(node, name.to_bytes())].concat();
+        let flags = OFlags::PATH;
         let opened = beneath::open(confined.dir.as_fd(), &way, flags, Links::Inside)?;
         dir::stat_handle(opened.as_fd(), by)
     }
@@ -807,7 +781,7 @@ impl Walker {
         let types = &self.plan.filters.types;
         let has_rules = self.rules.is_some();
         if has_rules || !self.globs.are_none() {
-            replace_name(&mut desk.walked, self.walked.len() + dir_bytes(node), name);
+            replace_name(&mut desk.walked, self.walked.len() + node.path_bytes, name);
         }
         match self.globs.verdict(name, &desk.walked, is_dir) {
             Verdict::Ignored => return false,
@@ -818,9 +792,9 @@ impl Walker {
         if let Some(rules) = &self.rules
             && (node.layer.is_some() || rules.named_or_global())
         {
-            replace_name(&mut desk.path, dir_bytes(node), name);
+            replace_name(&mut desk.path, node.path_bytes, name);
             if !desk.absolute.is_empty() {
-                replace_name(&mut desk.absolute, rules.absolute().len() + dir_bytes(node), name);
+                replace_name(&mut desk.absolute, rules.absolute().len() + node.path_bytes, name);
             }
             let entry = rules::Named {
                 below_root: &desk.path,
@@ -850,8 +824,25 @@ impl Walker {
         if path.is_empty() { root.clone() } else { root.join(OsStr::from_bytes(path)) }
     }
 
+    fn show_dir(&self, node: &Node) -> PathBuf {
+        self.show(trimmed(&node.path()))
+    }
+
     fn show_in(&self, node: &Node, name: &[u8]) -> PathBuf {
-        self.show(&join(&node.path, name))
+        self.show(&join(node, name))
+    }
+
+    /// The directory above that a link leads back to.
+    fn loops(&self, node: &Arc<Node>, id: Id) -> Option<PathBuf> {
+        let mut next = Some(node);
+        while let Some(node) = next {
+            if node.id == Some(id) {
+                return Some(self.show_dir(node));
+            }
+            next = node.above.as_ref();
+        }
+        let above = self.above_root.iter().find(|(above, _)| *above == id);
+        above.map(|(_, path)| path.clone())
     }
 
     fn stop(&self) -> Option<Stop> {
@@ -859,18 +850,20 @@ impl Walker {
     }
 }
 
-/// How long a directory's path from the root is, with the slash behind it.
-fn dir_bytes(node: &Node) -> usize {
-    if node.path.is_empty() { 0 } else { node.path.len() + 1 }
-}
-
 fn replace_name(path: &mut Vec<u8>, dir: usize, name: &[u8]) {
     path.truncate(dir);
     path.extend_from_slice(name);
 }
 
-fn join(dir: &[u8], name: &[u8]) -> Box<[u8]> {
-    if dir.is_empty() { name.into() } else { [dir, b"/", name].concat().into() }
+fn join(dir: &Node, name: &[u8]) -> Vec<u8> {
+    let mut path = dir.path();
+    path.extend_from_slice(name);
+    path
+}
+
+/// The path of a directory without the slash behind it.
+fn trimmed(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").unwrap_or(path)
 }
 
 fn is_shortage(error: &io::Error) -> bool {
@@ -883,28 +876,13 @@ fn tell_error(root: &Root, at: &Path, error: Option<ignore::Error>, tell: &mut d
     }
 }
 
-/// The real directories above the real path of a root, up to one.
-fn ancestors(real: &Path, outermost: &Path) -> Option<Arc<Ancestor>> {
-    let mut above: Vec<_> =
-        real.ancestors().skip(1).take_while(|dir| dir.starts_with(outermost)).collect();
-    above.reverse();
-    above.into_iter().fold(None, |above, path| {
-        match dir::open_handle(path.as_os_str()).ok().and_then(|fd| dir::stat_open(fd.as_fd()).ok())
-        {
-            Some(stat) => Some(Arc::new(Ancestor { id: stat.id, path: path.to_path_buf(), above })),
-            None => above,
-        }
-    })
-}
-
-/// The directory above that a link leads back to.
-fn loops(node: &Node, id: Id) -> Option<&Path> {
-    let mut next = node.ancestor.as_deref();
-    while let Some(ancestor) = next {
-        if ancestor.id == id {
-            return Some(&ancestor.path);
-        }
-        next = ancestor.above.as_deref();
-    }
-    None
+/// The real directories above the real path of a root up to one, nearest first.
+fn ancestors(real: &Path, outermost: &Path) -> Vec<(Id, PathBuf)> {
+    let above = real.ancestors().skip(1).take_while(|dir| dir.starts_with(outermost));
+    above
+        .filter_map(|path| {
+            let dir = dir::open_handle(path.as_os_str()).ok()?;
+            Some((dir::stat_open(dir.as_fd()).ok()?.id, path.to_path_buf()))
+        })
+        .collect()
 }

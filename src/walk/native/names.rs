@@ -67,6 +67,11 @@ impl Globs {
         }
     }
 
+    /// Whether there are directories that are not worth looking at.
+    pub(super) fn are_literal(&self) -> bool {
+        self.literal.is_some()
+    }
+
     /// What of a directory, by its path from the root, is worth looking at.
     pub(super) fn worth(&self, below_root: &[u8]) -> Worth<'_> {
         self.literal.as_ref().map_or(Worth::All, |literal| literal.worth(below_root))

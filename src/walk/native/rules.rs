@@ -580,7 +580,9 @@ pub(super) fn read_named(
         // What has taken its place since is not waited for.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-        match file.metadata()?.is_file() {
+        let kind = file.metadata()?.file_type();
+        // Reading a directory fails, in the words of ripgrep.
+        match kind.is_file() || kind.is_dir() {
             true => Ok(file),
             false => Err(not_regular()),
         }

@@ -10,8 +10,8 @@ use crate::walk::trouble::Trouble;
 use crate::walk::{Event, FileEntry, Source, Way};
 use rustix::fd::AsFd;
 use std::collections::VecDeque;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -150,7 +150,7 @@ impl Steps {
         let fd = match walker.reopen(&frame.reading.node, &mut self.desk) {
             Ok(fd) => fd,
             Err(error) => {
-                let path = walker.show(&frame.reading.node.path);
+                let path = walker.show_dir(&frame.reading.node);
                 self.pop(current);
                 return Some(Some(Event::Trouble(Trouble::io(&path, error))));
             }
@@ -159,8 +159,9 @@ impl Steps {
             Judged::Nothing => Some(None),
             Judged::Trouble(trouble) => Some(Some(Event::Trouble(trouble))),
             Judged::File(found) => {
-                let path = [walker.listed_dir(&frame.reading.node), name.to_bytes().to_vec()];
-                Some(Some(Event::File(walker.entry(&path.concat(), found))))
+                let mut path = walker.listed_dir(&frame.reading.node);
+                path.extend_from_slice(name.to_bytes());
+                Some(Some(Event::File(walker.entry(path, found))))
             }
             Judged::Dir(task) => {
                 let waiting = &mut self.waiting;
@@ -174,9 +175,9 @@ impl Steps {
 }
 
 impl Walker {
-    fn entry(&self, path: &[u8], found: Found) -> FileEntry {
+    fn entry(&self, path: Vec<u8>, found: Found) -> FileEntry {
         FileEntry {
-            path: PathBuf::from(OsStr::from_bytes(path)),
+            path: PathBuf::from(OsString::from_vec(path)),
             root: self.root.index,
             explicit: false,
             time: found.time.and_then(super::Time::to_system),

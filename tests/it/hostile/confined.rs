@@ -268,8 +268,6 @@ fn a_git_link_that_leads_out_makes_no_repository() {
 
 /// What is told of a root outside must not depend on what is there.
 #[test]
-#[ignore = "roots are looked at before they are checked against the confinement, so that the error \
-            tells whether something outside exists"]
 fn the_refusal_of_a_root_does_not_tell_what_is_outside() {
     watched(|| {
         let tree = beside();

@@ -159,7 +159,6 @@ fn paths_of_a_megabyte_are_found_and_searched() {
 
 /// The paths of all directories that a walk is in, each whole, would be four gigabytes here.
 #[test]
-#[ignore = "4 GB: the walk keeps the whole path of each directory that it is in"]
 fn memory_does_not_grow_with_the_square_of_the_depth() {
     OwnProcess::new("depth::in_its_own_long_names_are_nested").passes();
 }
