@@ -43,6 +43,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("bstr", &["text", "rg", "walk"]),
     ("lexopt", &["rg"]),
     ("encoding_rs", &["rg"]),
+    ("grep_printer", &["rg"]),
+    ("termcolor", &["rg"]),
     ("serde", &["wire", "tools", "cli"]),
     ("serde_json", &["wire", "tools", "cli"]),
     ("base64", &["wire", "tools"]),

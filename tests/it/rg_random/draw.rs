@@ -324,6 +324,48 @@ const ODD_GLOBS: &[&str] = &["", "!", "/", "#x", "!!", " ", "\t", "!/", "//", "\
 const IGNORE_FILES: &[&str] =
     &[".gitignore", ".gitignore", ".gitignore", ".ignore", ".ignore", ".rgignore"];
 
+/// What asks for something other than text.
+const OTHER_MODES: &[&str] = &["--json", "--files", "-q", "--quiet", "--type-list", "-qc"];
+
+/// Flags that change how text looks, or of which that shows most.
+const TEXT_FLAGS: &[FlagId] = &[
+    FlagId::AfterContext,
+    FlagId::BeforeContext,
+    FlagId::ByteOffset,
+    FlagId::Color,
+    FlagId::Colors,
+    FlagId::Column,
+    FlagId::Context,
+    FlagId::ContextSeparator,
+    FlagId::Count,
+    FlagId::Crlf,
+    FlagId::FieldContextSeparator,
+    FlagId::FieldMatchSeparator,
+    FlagId::Heading,
+    FlagId::IncludeZero,
+    FlagId::InvertMatch,
+    FlagId::LineNumber,
+    FlagId::MaxColumns,
+    FlagId::MaxColumnsPreview,
+    FlagId::MaxCount,
+    FlagId::Multiline,
+    FlagId::NoFilename,
+    FlagId::NoLineNumber,
+    FlagId::Null,
+    FlagId::NullData,
+    FlagId::OnlyMatching,
+    FlagId::Passthru,
+    FlagId::PathSeparator,
+    FlagId::Pretty,
+    FlagId::Replace,
+    FlagId::Stats,
+    FlagId::StopOnNonmatch,
+    FlagId::Text,
+    FlagId::Trim,
+    FlagId::Vimgrep,
+    FlagId::WithFilename,
+];
+
 /// Flags that would be no comparison, each with the reason.
 const LEFT_OUT: &[(FlagId, &str)] = &[
     (FlagId::Pre, "refused: no process is started"),
@@ -646,26 +688,39 @@ impl Drawing {
         let mut args: Vec<Vec<Vec<u8>>> = Vec::new();
         let cwd = if self.percent(65) { Vec::new() } else { self.pick(&tree.dirs).clone() };
         let mode: &[&str] = match self.below(100) {
-            0..50 => &["--json"],
-            50..77 => &["--files"],
-            77..87 => &["-q"],
-            87..90 => &["--quiet", "--stats"],
-            90..93 => &["--json", "-q"],
-            93..95 => &["--files", "-q"],
-            95..96 => &["--type-list"],
-            96..98 => &["-q", "--files-without-match"],
-            98..99 => &["-qc"],
+            0..28 => &["--json"],
+            28..42 => &["--files"],
+            42..47 => &["-q"],
+            47..49 => &["--quiet", "--stats"],
+            49..51 => &["--json", "-q"],
+            51..52 => &["--files", "-q"],
+            52..53 => &["--type-list"],
+            53..54 => &["-q", "--files-without-match"],
+            54..55 => &["-qc"],
+            55..58 => &["-l"],
+            58..61 => &["--files-without-match"],
+            61..64 => &["-c"],
+            64..67 => &["--count-matches"],
+            67..70 => &["-o"],
+            70..72 => &["--vimgrep"],
+            72..74 => &["-p"],
+            74..78 => &["--stats"],
+            78..80 => &["--passthru"],
             _ => &[],
         };
         args.extend(mode.iter().map(|flag| vec![flag.as_bytes().to_vec()]));
-        // Without an order most listings can be compared as sets only.
-        if self.percent(30) {
+        let is_text = mode.iter().all(|flag| !OTHER_MODES.contains(flag));
+        // Without an order most listings, and most texts, can be compared as sets only.
+        if self.percent(if is_text { 60 } else { 30 }) {
             let order = *self.pick(&["-j1", "--sort=path", "--sort=path", "--sortr=path"]);
             args.push(vec![order.as_bytes().to_vec()]);
         }
         let mut ids: Vec<FlagId> = forced.into_iter().collect();
-        for _ in 0..self.below(6) {
+        for _ in 0..self.below(if is_text { 4 } else { 6 }) {
             ids.push(self.pick(FLAGS).id);
+        }
+        for _ in 0..if is_text { self.below(6) } else { 0 } {
+            ids.push(*self.pick(TEXT_FLAGS));
         }
         for (at, id) in ids.into_iter().enumerate() {
             let flag = id.flag();
@@ -680,6 +735,11 @@ impl Drawing {
             }
             flags.push(id);
             args.push(self.flag(flag, tree, &cwd));
+        }
+        // Every match shows its line again: of a line of 100 KiB that are gigabytes.
+        let given = |name: &[u8]| args.iter().flatten().any(|arg| arg == name);
+        if given(b"--vimgrep") && (self.long_lines || given(b"--null-data")) {
+            args.push(vec![b"-q".to_vec()]);
         }
         if self.percent(4) {
             args.push(self.invalid());
@@ -842,8 +902,24 @@ impl Drawing {
                 self.one(&["0", "1", "1", "2", "3", "1000"])
             }
             FlagId::Color => self.one(&["never", "auto", "never", "always", "ansi", "bad"]),
-            FlagId::Colors => {
-                self.one(&["path:fg:red", "match:none", "line:style:bold", "bad", "a:b:c"])
+            FlagId::Colors => self.one(&[
+                "path:fg:red",
+                "path:none",
+                "match:none",
+                "match:fg:0xff,1,2",
+                "match:bg:7",
+                "match:style:nobold",
+                "line:style:bold",
+                "column:fg:cyan",
+                "highlight:bg:yellow",
+                "highlight:style:underline",
+                "bad",
+                "a:b:c",
+            ]),
+            FlagId::ContextSeparator
+            | FlagId::FieldContextSeparator
+            | FlagId::FieldMatchSeparator => {
+                self.one(&["", "x", ":", "\\t", "|", "\\x00", "\\xff", "é", "\\n", "--", "a b"])
             }
             FlagId::DfaSizeLimit => self.one(&["10K", "1M", "0", "100", "1G", "5B"]),
             FlagId::RegexSizeLimit => self.one(&["10K", "1M", "100M", "0", "100", "5B"]),
@@ -872,7 +948,8 @@ impl Drawing {
                 let name = self.one(&["ig", "ig2", "ig", "nope", "excludes", "a"]);
                 relative(cwd, &name)
             }
-            FlagId::MaxColumns | FlagId::Threads => self.one(&["0", "1", "2", "3", "8"]),
+            FlagId::MaxColumns => self.one(&["0", "1", "3", "5", "10", "20", "40", "150"]),
+            FlagId::Threads => self.one(&["0", "1", "2", "3", "8"]),
             FlagId::MaxCount => self.one(&["1", "1", "2", "3", "100", "0"]),
             FlagId::MaxDepth => self.one(&["0", "1", "1", "2", "3", "100"]),
             FlagId::MaxFilesize => self.one(&["0", "10", "50", "1K", "70K", "1M", "5B", "1k"]),
