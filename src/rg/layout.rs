@@ -1,6 +1,7 @@
 //! ripgrep's text output, through ripgrep's own printers: one page for each file.
 
 use super::args::{Args, Context, LineTerminator, Mode};
+use super::guarded::Guarded;
 use super::print::Printed;
 use crate::cancel::CancelToken;
 use crate::matcher::Matcher;
@@ -14,7 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use termcolor::{Buffer, ColorSpec, WriteColor};
 
-/// How many pieces are written before the token is asked again. With `--vimgrep` or `-r` one line
+/// How many pieces are written before the token is asked again. With `--vimgrep` or `-o` one line
 /// can become any number of them.
 const WRITES_PER_LOOK: usize = 256;
 
@@ -22,6 +23,8 @@ const WRITES_PER_LOOK: usize = 256;
 pub(super) struct Layout {
     kind: Kind,
     coloured: bool,
+    /// What matches are replaced with.
+    template: Vec<u8>,
     max_page_bytes: usize,
     /// What stands between two files, with its line end.
     separator: Option<Vec<u8>>,
@@ -70,7 +73,8 @@ impl Layout {
             _ => None,
         };
         let separator = separator.map(|separator| [&separator, line_end].concat());
-        Some(Layout { kind, coloured, max_page_bytes, separator, sequential })
+        let template = args.replace.clone().unwrap_or_default().into_bytes();
+        Some(Layout { kind, coloured, template, max_page_bytes, separator, sequential })
     }
 
     /// An empty page for what is found in the file that is shown as `path`.
@@ -188,44 +192,44 @@ impl Page<'_> {
         Printed { separator: separator.cloned().unwrap_or_default(), ..printed }
     }
 
-    /// Takes what a printer has written.
-    fn fill(&mut self, sheet: Sheet<'_>, matched: bool, stats: Option<Stats>) {
-        self.printed.lines = sheet.buffer.into_inner();
+    fn count(&mut self, matched: bool, stats: Option<&grep_printer::Stats>) {
         self.printed.matched = matched;
-        self.printed.stats = stats.unwrap_or_default();
-        if sheet.is_full {
-            // No half of a line is shown.
-            let lines = &mut self.printed.lines;
-            lines.truncate(lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
-            self.printed.cut = Some("max_file_result_bytes");
-        }
+        self.printed.stats = stats.map(converted).unwrap_or_default();
     }
 }
 
 impl Render for Page<'_> {
     fn render(&mut self, matcher: &Matcher, search: Pending<'_>) -> io::Result<()> {
-        let sheet = self.layout.sheet(self.token);
-        let result = match &self.layout.kind {
+        let (layout, sheet) = (self.layout, self.layout.sheet(self.token));
+        let max_bytes = layout.max_page_bytes;
+        let guarded = Guarded::new(&matcher.0, self.token, &layout.template, max_bytes);
+        let (result, sheet) = match &layout.kind {
             Kind::Lines(builder) => {
                 let mut printer = builder.build(sheet);
-                let mut sink = printer.sink_with_path(&matcher.0, self.path);
+                let mut sink = printer.sink_with_path(&guarded, self.path);
                 let result = search(&mut sink);
-                let (matched, stats) = (sink.has_match(), sink.stats().map(converted));
-                self.fill(printer.into_inner(), matched, stats);
-                result
+                self.count(sink.has_match(), sink.stats());
+                (result, printer.into_inner())
             }
             Kind::Summary(builder) => {
                 let mut printer = builder.build(sheet);
-                let mut sink = printer.sink_with_path(&matcher.0, self.path);
+                let mut sink = printer.sink_with_path(&guarded, self.path);
                 let result = search(&mut sink);
-                let (matched, stats) = (sink.has_match(), sink.stats().map(converted));
-                self.fill(printer.into_inner(), matched, stats);
-                result
+                self.count(sink.has_match(), sink.stats());
+                (result, printer.into_inner())
             }
-            Kind::Paths(_) => Ok(()),
+            Kind::Paths(_) => return Ok(()),
         };
-        // That is told with the page.
-        if self.printed.cut.is_some() { Ok(()) } else { result }
+        let is_full = sheet.is_full || guarded.is_full();
+        self.printed.lines = sheet.buffer.into_inner();
+        if is_full {
+            // No half of a line is shown.
+            let lines = &mut self.printed.lines;
+            lines.truncate(lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
+            self.printed.cut = Some("max_file_result_bytes");
+            return Ok(());
+        }
+        result
     }
 }
 

@@ -7,6 +7,8 @@
 pub mod args;
 pub mod flags;
 mod git_excludes;
+#[cfg(feature = "rg-text")]
+mod guarded;
 #[cfg_attr(not(feature = "rg-text"), path = "no_layout.rs")]
 mod layout;
 mod pattern_files;

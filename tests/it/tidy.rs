@@ -34,7 +34,7 @@ const ROOMS: &[(&str, u8)] = &[
 const CRATES: &[(&str, &[&str])] = &[
     ("grep_searcher", &["scan"]),
     ("grep_regex", &["matcher"]),
-    ("grep_matcher", &["matcher", "scan"]),
+    ("grep_matcher", &["matcher", "scan", "rg"]),
     ("regex_syntax", &["matcher"]),
     ("ignore", &["walk"]),
     ("globset", &["tools"]),
