@@ -1,7 +1,7 @@
 //! A matcher that stops a loop over the matches of a line, where the loop is not ours.
 
 use crate::cancel::CancelToken;
-use grep_matcher::{Captures, LineTerminator, Match, Matcher};
+use grep_matcher::{ByteSet, Captures, LineTerminator, Match, Matcher};
 use std::cell::Cell;
 use std::io;
 
@@ -11,8 +11,7 @@ const CALLS_PER_LOOK: usize = 64;
 
 /// Fails once the token stops, or once matches would be replaced with more bytes than there may be.
 ///
-/// Of what else a [`Matcher`] can do, ripgrep's printers use nothing that an engine would do in
-/// another way than the trait itself.
+/// What is not passed on here, ripgrep's printers do not use, or an engine does as the trait does.
 pub(super) struct Guarded<'a, M> {
     matcher: &'a M,
     token: &'a CancelToken,
@@ -95,6 +94,10 @@ impl<M: Matcher> Matcher for Guarded<'_, M> {
 
     fn line_terminator(&self) -> Option<LineTerminator> {
         self.matcher.line_terminator()
+    }
+
+    fn non_matching_bytes(&self) -> Option<&ByteSet> {
+        self.matcher.non_matching_bytes()
     }
 }
 
