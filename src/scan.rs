@@ -27,6 +27,10 @@ const MATCHES_PER_LOOK: u64 = 64;
 /// How much of a file is read before the token is asked again.
 const READ_BYTES: usize = 1 << 18;
 
+/// What the standard library reads of a standard input before it gets out of the way. It can be seen:
+/// a NUL is found with the whole portion that it was read in.
+const STDIN_BUFFER_BYTES: usize = 8 << 10;
+
 /// Searches one file after another. It holds buffers, so a worker keeps its own.
 pub(crate) struct Scanner {
     searcher: Searcher,
@@ -200,6 +204,11 @@ impl Scanner {
         self.scan(Input::Reader(&mut inner), visit)
     }
 
+    /// Searches the standard input, as ripgrep reads it: through a small buffer.
+    pub(crate) fn scan_stdin(&mut self, mut inner: impl Read, visit: &mut Visit<'_>) -> Scanned {
+        self.scan(Input::Stdin(&mut inner), visit)
+    }
+
     /// Searches bytes in memory.
     pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &mut Visit<'_>) -> Scanned {
         self.scan(Input::Slice(bytes), visit)
@@ -271,6 +280,7 @@ impl Scanner {
 /// What is searched.
 enum Input<'a> {
     Reader(&'a mut dyn Read),
+    Stdin(&'a mut dyn Read),
     /// A file as one slice.
     Whole(&'a std::fs::File),
     Slice(&'a [u8]),
@@ -287,6 +297,11 @@ impl Input<'_> {
         let file = match self {
             Input::Reader(inner) => {
                 return searcher.search_reader(&matcher.0, StoppableReader { inner, watch }, sink);
+            }
+            Input::Stdin(inner) => {
+                let reader = StoppableReader { inner, watch };
+                let reader = io::BufReader::with_capacity(STDIN_BUFFER_BYTES, reader);
+                return searcher.search_reader(&matcher.0, reader, sink);
             }
             Input::Slice(bytes) => return searcher.search_slice(&matcher.0, bytes, sink),
             Input::Whole(file) => file,

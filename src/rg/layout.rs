@@ -19,7 +19,7 @@ use termcolor::{Buffer, ColorSpec, WriteColor};
 /// can become any number of them.
 const WRITES_PER_LOOK: usize = 256;
 
-/// How a run looks.
+/// How the results of a search look.
 pub(super) struct Layout {
     kind: Kind,
     coloured: bool,
@@ -35,11 +35,10 @@ pub(super) struct Layout {
 enum Kind {
     Lines(StandardBuilder),
     Summary(SummaryBuilder),
-    Paths(PathPrinterBuilder),
 }
 
 impl Layout {
-    /// `None` for what is no text, and for paths that nothing adorns.
+    /// `None` for what is no text.
     pub(super) fn new(
         args: &Args,
         one_file: bool,
@@ -55,7 +54,6 @@ impl Layout {
         let heading = text.heading == Some(true) && !text.vimgrep;
         let kind = match (args.mode, summary_kind(args)) {
             (Mode::Text, _) => Kind::Lines(lines(args, with_filename, heading)),
-            (Mode::Files, _) if coloured => Kind::Paths(paths(args)),
             (_, Some(kind)) => Kind::Summary(summary(args, kind, with_filename)),
             _ => return None,
         };
@@ -85,14 +83,6 @@ impl Layout {
     /// What stands before the totals if pages were written.
     pub(super) fn separator_of_totals(&self) -> &[u8] {
         self.separator.as_deref().filter(|_| !self.sequential).unwrap_or_default()
-    }
-
-    /// A listed path.
-    pub(super) fn path(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
-        let Kind::Paths(builder) = &self.kind else { return Ok(()) };
-        let mut buffer = Buffer::ansi();
-        builder.build(&mut buffer).write(path)?;
-        out.write_all(buffer.as_slice())
     }
 
     fn sheet<'a>(&self, token: &'a CancelToken) -> Sheet<'a> {
@@ -163,13 +153,28 @@ fn summary(args: &Args, kind: SummaryKind, with_filename: bool) -> SummaryBuilde
     builder
 }
 
-fn paths(args: &Args) -> PathPrinterBuilder {
-    let mut builder = PathPrinterBuilder::new();
-    builder
-        .color_specs(colors(args))
-        .separator(args.path_separator)
-        .terminator(path_terminator(args).unwrap_or(b'\n'));
-    builder
+/// How a listed path looks in colour.
+pub(super) struct PathLayout(PathPrinterBuilder);
+
+impl PathLayout {
+    /// `None` where there are no colours, or no listing.
+    pub(super) fn new(args: &Args) -> Option<PathLayout> {
+        if args.mode != Mode::Files || !args.is_coloured() {
+            return None;
+        }
+        let mut builder = PathPrinterBuilder::new();
+        builder
+            .color_specs(colors(args))
+            .separator(args.path_separator)
+            .terminator(path_terminator(args).unwrap_or(b'\n'));
+        Some(PathLayout(builder))
+    }
+
+    pub(super) fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
+        let mut buffer = Buffer::ansi();
+        self.0.build(&mut buffer).write(path)?;
+        out.write_all(buffer.as_slice())
+    }
 }
 
 /// What is written for one file.
@@ -218,7 +223,6 @@ impl Render for Page<'_> {
                 self.count(sink.has_match(), sink.stats());
                 (result, printer.into_inner())
             }
-            Kind::Paths(_) => return Ok(()),
         };
         let is_full = sheet.is_full || guarded.is_full();
         self.printed.lines = sheet.buffer.into_inner();

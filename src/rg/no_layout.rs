@@ -23,8 +23,16 @@ impl Layout {
     pub(super) fn separator_of_totals(&self) -> &[u8] {
         match *self {}
     }
+}
 
-    pub(super) fn path(&self, _: &Path, _: &mut dyn Write) -> io::Result<()> {
+pub(super) enum PathLayout {}
+
+impl PathLayout {
+    pub(super) fn new(_: &Args) -> Option<PathLayout> {
+        None
+    }
+
+    pub(super) fn write(&self, _: &Path, _: &mut dyn Write) -> io::Result<()> {
         match *self {}
     }
 }

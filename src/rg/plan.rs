@@ -1,7 +1,7 @@
 //! From parsed arguments to a query, a scope, and how to write what they find.
 
 use super::args::{self, Args, BinaryFiles, Context, Mmap, Mode, PatternSource, Reach, SortKey};
-use super::layout::Layout;
+use super::layout::{Layout, PathLayout};
 use super::{Command, SharedReader, flags, git_excludes, pattern_files};
 use crate::limits::Limits;
 use crate::pool::Pool;
@@ -56,12 +56,14 @@ pub(super) struct Plan {
     /// Which files ripgrep would map.
     pub(super) mapped: Mapped,
     pub(super) quiet: bool,
-    /// How text looks, where text is wanted.
+    /// How the results of a search look as text, where text is wanted.
     pub(super) layout: Option<Layout>,
     /// Whether text totals follow.
     pub(super) stats: bool,
     pub(super) messages: bool,
     pub(super) ignore_messages: bool,
+    /// How a listed path looks in colour, if it has some.
+    pub(super) path_layout: Option<PathLayout>,
     /// What ends a listed path, and what stands between its names if not the usual.
     pub(super) path_end: u8,
     pub(super) path_separator: Option<u8>,
@@ -177,6 +179,7 @@ pub(super) fn plan(command: &Command, args: &Args) -> Result<Plan, String> {
         stats: args.stats && args.mode != Mode::Json,
         messages: args.messages,
         ignore_messages: args.ignore_messages,
+        path_layout: PathLayout::new(args),
         path_end: if args.null { 0 } else { b'\n' },
         path_separator: args.path_separator,
         stdin,

@@ -126,8 +126,8 @@ pub(super) fn shown<'a>(plan: &Plan, path: &'a Path) -> &'a Path {
 
 /// A listed path.
 pub(super) fn path(plan: &Plan, path: &Path, out: &mut dyn Write) -> io::Result<()> {
-    if let Some(layout) = &plan.layout {
-        return layout.path(path, out);
+    if let Some(layout) = &plan.path_layout {
+        return layout.write(path, out);
     }
     let bytes = path_bytes(path);
     match plan.path_separator {

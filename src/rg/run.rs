@@ -424,7 +424,7 @@ impl Work {
         match file.source {
             Source::Regular => scanner.scan_file(at, &mut visit),
             Source::Special => scanner.scan_special(at, &mut visit),
-            Source::Stdin => scanner.scan_reader(self.stdin.clone(), &mut visit),
+            Source::Stdin => scanner.scan_stdin(self.stdin.clone(), &mut visit),
         }
     }
 

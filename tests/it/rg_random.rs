@@ -4,7 +4,8 @@
 //! served, and what differs is printed as a case to be recorded in `fixtures/rg`, as small as it
 //! could be made.
 //!
-//! `INGREP_RANDOM_SEED` and `INGREP_RANDOM_ARGV` say which argv are drawn, and how many.
+//! `INGREP_RANDOM_SEED` and `INGREP_RANDOM_ARGV` say which argv are drawn, and how many. With
+//! `INGREP_RANDOM_TEXT=1` they are drawn from those that write text.
 
 mod draw;
 
@@ -39,7 +40,7 @@ fn random_argv_are_answered_as_rg_answers_them() {
     let count = number("INGREP_RANDOM_ARGV").map_or(ARGV, |count| count as usize);
     let (mut tally, mut differences, mut flags) =
         (Tally::default(), Vec::new(), BTreeSet::<FlagId>::new());
-    let mut drawing = Drawing::new(seed);
+    let mut drawing = Drawing::new(seed, number("INGREP_RANDOM_TEXT").is_some());
     let mut forced = served().cycle();
     for first in (0..count).step_by(ARGV_PER_TREE) {
         let tree = drawing.tree();
@@ -370,7 +371,7 @@ fn described(program: &OsString, drawn: &Drawn) -> String {
 #[test]
 fn a_seed_says_what_is_drawn() {
     let draw = || {
-        let mut drawing = Drawing::new(1);
+        let mut drawing = Drawing::new(1, false);
         let tree = drawing.tree();
         drawing.argv(&tree, None).text()
     };

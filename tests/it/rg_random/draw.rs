@@ -44,6 +44,9 @@ pub(super) struct DrawnTree {
 /// Draws one thing after another; the same from the same seed.
 pub(super) struct Drawing {
     state: u64,
+    /// Whether nothing is drawn but searches that write text, as far as the first words of an argv
+    /// decide.
+    text_only: bool,
     /// Whether the tree may have lines that are longer than the line buffer, or else NULs that lie
     /// behind its first filling. With both, rg's answer depends on which thread comes upon which
     /// file: its buffer has grown with the line, and finds a NUL that would have come later.
@@ -324,6 +327,9 @@ const ODD_GLOBS: &[&str] = &["", "!", "/", "#x", "!!", " ", "\t", "!/", "//", "\
 const IGNORE_FILES: &[&str] =
     &[".gitignore", ".gitignore", ".gitignore", ".ignore", ".ignore", ".rgignore"];
 
+/// The first mode that writes text, among a hundred.
+const TEXT_MODES: usize = 55;
+
 /// What asks for something other than text.
 const OTHER_MODES: &[&str] = &["--json", "--files", "-q", "--quiet", "--type-list", "-qc"];
 
@@ -374,8 +380,8 @@ const LEFT_OUT: &[(FlagId, &str)] = &[
 ];
 
 impl Drawing {
-    pub(super) fn new(seed: u64) -> Drawing {
-        Drawing { state: seed, long_lines: false }
+    pub(super) fn new(seed: u64, text_only: bool) -> Drawing {
+        Drawing { state: seed, text_only, long_lines: false }
     }
 
     /// SplitMix64: one line, and any seed is a good one.
@@ -687,7 +693,8 @@ impl Drawing {
         let mut flags = Vec::new();
         let mut args: Vec<Vec<Vec<u8>>> = Vec::new();
         let cwd = if self.percent(65) { Vec::new() } else { self.pick(&tree.dirs).clone() };
-        let mode: &[&str] = match self.below(100) {
+        let first = if self.text_only { TEXT_MODES } else { 0 };
+        let mode: &[&str] = match first + self.below(100 - first) {
             0..28 => &["--json"],
             28..42 => &["--files"],
             42..47 => &["-q"],
@@ -696,8 +703,8 @@ impl Drawing {
             51..52 => &["--files", "-q"],
             52..53 => &["--type-list"],
             53..54 => &["-q", "--files-without-match"],
-            54..55 => &["-qc"],
-            55..58 => &["-l"],
+            54..TEXT_MODES => &["-qc"],
+            TEXT_MODES..58 => &["-l"],
             58..61 => &["--files-without-match"],
             61..64 => &["-c"],
             64..67 => &["--count-matches"],
@@ -783,10 +790,15 @@ impl Drawing {
         match self.below(100) {
             // A text anchor holds at the beginning of whatever portion of a pipe rg has read, and
             // where a long one ends is up to the system.
-            0..8 if args.iter().any(|arg| has_text_anchor(arg)) => {
+            0..8 if args.iter().any(|arg| has_text_anchor(arg) || arg == b"--vimgrep") => {
                 settings.push(format!("stdin {}", quoted(&self.lines(b"\n", false))));
             }
-            0..8 => settings.push(format!("stdin {}", self.content())),
+            // So is which lines are shown that were read together with a NUL.
+            0..8 => {
+                let had = std::mem::replace(&mut self.long_lines, true);
+                settings.push(format!("stdin {}", self.content()));
+                self.long_lines = had;
+            }
             8..10 => settings.push(format!("stdin-socket {}", quoted(&self.lines(b"\n", false)))),
             10..12 => {
                 settings.push(format!("stdin-file {}", word(&self.pick(&tree.files).clone())))
