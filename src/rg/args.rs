@@ -2026,7 +2026,8 @@ mod tests {
             );
             check("-c foo", &format!("-c/--count is not served: {text}"));
             check("--json --count-matches x", &format!("--count-matches is not served: {text}"));
-            check("--files --color=ansi", &format!("--color is not served: {text}"));
+            let layout = "it shapes text output only, which is not built in";
+            check("--files --color=ansi", &format!("--color is not served: {layout}"));
         }
         check("--files -p -q", "");
         check(

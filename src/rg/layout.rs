@@ -26,6 +26,8 @@ pub(super) struct Layout {
     /// What matches are replaced with.
     template: Vec<u8>,
     max_page_bytes: usize,
+    /// The last byte of a line.
+    line_end: u8,
     /// What stands between two files, with its line end.
     separator: Option<Vec<u8>>,
     /// Whether the printer would separate files, as on one thread, rather than who collects pages.
@@ -57,12 +59,12 @@ impl Layout {
             (_, Some(kind)) => Kind::Summary(summary(args, kind, with_filename)),
             _ => return None,
         };
-        let line_end: &[u8] = match args.line_terminator {
-            _ if !sequential => b"\n",
+        let terminator: &[u8] = match args.line_terminator {
             LineTerminator::Lf => b"\n",
             LineTerminator::Crlf => b"\r\n",
             LineTerminator::Nul => b"\0",
         };
+        let line_end = if terminator == b"\0" { 0 } else { b'\n' };
         let separator = match (args.mode, args.context) {
             (Mode::Text, _) if heading => Some(Vec::new()),
             (Mode::Text, Context::Limited { .. }) if args.context.lines() != (0, 0) => {
@@ -70,9 +72,10 @@ impl Layout {
             }
             _ => None,
         };
-        let separator = separator.map(|separator| [&separator, line_end].concat());
+        let separator_end = if sequential { terminator } else { b"\n" };
+        let separator = separator.map(|separator| [&separator, separator_end].concat());
         let template = args.replace.clone().unwrap_or_default().into_bytes();
-        Some(Layout { kind, coloured, template, max_page_bytes, separator, sequential })
+        Some(Layout { kind, coloured, template, max_page_bytes, line_end, separator, sequential })
     }
 
     /// An empty page for what is found in the file that is shown as `path`.
@@ -226,14 +229,19 @@ impl Render for Page<'_> {
         };
         let is_full = sheet.is_full || guarded.is_full();
         self.printed.lines = sheet.buffer.into_inner();
-        if is_full {
+        if result.is_err() {
             // No half of a line is shown.
             let lines = &mut self.printed.lines;
-            lines.truncate(lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
-            self.printed.cut = Some("max_file_result_bytes");
-            return Ok(());
+            let last = lines.iter().rposition(|&byte| byte == layout.line_end);
+            lines.truncate(last.map_or(0, |at| at + 1));
         }
-        result
+        match is_full {
+            true => {
+                self.printed.cut = Some("max_file_result_bytes");
+                Ok(())
+            }
+            false => result,
+        }
     }
 }
 

@@ -124,5 +124,9 @@ fn the_token_is_seen_within_a_line() {
         assert_eq!(output.stopped, Some(Stop::DeadlinePassed), "{argv:?}");
         assert_eq!(output.code, 2, "{argv:?}");
         assert_eq!(output.stderr, b"rg: the deadline passed\n", "{argv:?}");
+        assert!(
+            output.stdout.is_empty() || output.stdout.ends_with(b"\n"),
+            "{argv:?}: half a line"
+        );
     }
 }

@@ -789,11 +789,11 @@ impl Drawing {
         self.environment(&mut settings);
         match self.below(100) {
             // A text anchor holds at the beginning of whatever portion of a pipe rg has read, and
-            // where a long one ends is up to the system.
+            // where a long one ends is up to the system. Of a long line `--vimgrep` makes gigabytes.
             0..8 if args.iter().any(|arg| has_text_anchor(arg) || arg == b"--vimgrep") => {
                 settings.push(format!("stdin {}", quoted(&self.lines(b"\n", false))));
             }
-            // So is which lines are shown that were read together with a NUL.
+            // No NUL comes late: which lines were read together with it is up to the system, too.
             0..8 => {
                 let had = std::mem::replace(&mut self.long_lines, true);
                 settings.push(format!("stdin {}", self.content()));
