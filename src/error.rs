@@ -35,6 +35,8 @@ pub enum ErrorCode {
     RootUnreadable,
     /// A named file is a FIFO, a socket or a device.
     SpecialFile,
+    /// A search root lies outside of the directory that the scope is confined to.
+    RootOutside,
     /// A named file could not be opened or read.
     Io,
     /// A limit stops the call from being answered at all.
@@ -61,6 +63,7 @@ impl ErrorCode {
         ErrorCode::Io,
         ErrorCode::LimitExceeded,
         ErrorCode::Internal,
+        ErrorCode::RootOutside,
     ];
 
     /// The code as a word for logs and wire formats.
@@ -82,6 +85,7 @@ impl ErrorCode {
             ErrorCode::RootNotFound => "ROOT_NOT_FOUND",
             ErrorCode::RootUnreadable => "ROOT_UNREADABLE",
             ErrorCode::SpecialFile => "SPECIAL_FILE",
+            ErrorCode::RootOutside => "ROOT_OUTSIDE",
             ErrorCode::Io => "IO",
             ErrorCode::LimitExceeded => "LIMIT_EXCEEDED",
             ErrorCode::Internal => "INTERNAL",
@@ -236,7 +240,7 @@ pub enum Reason {
     VcsRoot,
     /// A FIFO, socket or device stands where a regular file was listed.
     SpecialFile,
-    /// A line, or a file searched across lines, is over its limit.
+    /// A line, or a file searched across lines, is over its limit; or a walk is over one.
     TooLarge,
     /// A fault of ours while one file was searched.
     Internal,
@@ -339,6 +343,12 @@ pub struct Diagnostics {
 impl Diagnostics {
     pub(crate) fn new(max: usize) -> Diagnostics {
         Diagnostics { kept: BTreeSet::new(), counts: [0; Reason::ALL.len()], max }
+    }
+
+    /// None yet, with the same limit.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn new_part(&self) -> Diagnostics {
+        Diagnostics::new(self.max)
     }
 
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {

@@ -1,8 +1,12 @@
 //! One file, opened so that nothing that stands in its place can block or harm the host.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+
+#[cfg(target_os = "linux")]
+use crate::beneath::{self, Links};
 
 /// An open regular file.
 pub(crate) struct Haystack {
@@ -23,8 +27,50 @@ impl From<io::Error> for OpenError {
     }
 }
 
-pub(crate) fn open(path: &Path) -> Result<Haystack, OpenError> {
-    let file = open_any(path)?;
+/// An open directory below which files are opened.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(crate) struct Anchor {
+    pub(crate) dir: rustix::fd::OwnedFd,
+    /// The way from there to where paths begin, with a slash unless it is empty.
+    pub(crate) below: Vec<u8>,
+    pub(crate) links: Links,
+}
+
+#[cfg(target_os = "linux")]
+impl Anchor {
+    pub(crate) fn open(
+        &self,
+        path: &[u8],
+        flags: rustix::fs::OFlags,
+    ) -> io::Result<rustix::fd::OwnedFd> {
+        use rustix::fd::AsFd;
+        let joined;
+        let path = match self.below.is_empty() {
+            true => path,
+            false => {
+                joined = [&self.below, path].concat();
+                &joined
+            }
+        };
+        beneath::open(self.dir.as_fd(), path, flags, self.links)
+    }
+}
+
+/// Where a file is.
+pub(crate) enum Place<'a> {
+    Path(Cow<'a, Path>),
+    /// Below an open directory, by a relative path.
+    #[cfg(target_os = "linux")]
+    Below(&'a Anchor, &'a [u8]),
+}
+
+pub(crate) fn open(place: Place<'_>) -> Result<Haystack, OpenError> {
+    let file = match place {
+        Place::Path(path) => open_any(&path)?,
+        #[cfg(target_os = "linux")]
+        Place::Below(anchor, path) => File::from(anchor.open(path, flags())?),
+    };
     // Asked of the descriptor: whatever a walk saw at this path may have been replaced since.
     let metadata = file.metadata()?;
     if !metadata.is_file() {
@@ -36,10 +82,14 @@ pub(crate) fn open(path: &Path) -> Result<Haystack, OpenError> {
 /// Without O_NONBLOCK a FIFO waits for a writer and a leased file for its holder; without
 /// O_NOCTTY a terminal becomes the host's controlling one.
 #[cfg(unix)]
+fn flags() -> rustix::fs::OFlags {
+    use rustix::fs::OFlags;
+    OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY
+}
+
+#[cfg(unix)]
 fn open_any(path: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+    Ok(File::from(rustix::fs::open(path, flags(), rustix::fs::Mode::empty())?))
 }
 
 #[cfg(not(unix))]

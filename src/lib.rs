@@ -35,6 +35,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(target_os = "linux")]
+mod beneath;
 mod cancel;
 mod collect;
 mod error;
@@ -58,7 +60,7 @@ pub mod wire;
 pub use cancel::{CancelGuard, CancelToken, Stop};
 pub use collect::{End, Outcome, Summary};
 pub use error::{Diagnostic, Diagnostics, Error, ErrorCode, Reason, Result};
-pub use limits::Limits;
+pub use limits::{Limits, WalkLimits};
 pub use matches::{FileMatches, Line, LineKind, Span};
 pub use pool::Pool;
 pub use progress::Progress;

@@ -164,6 +164,105 @@ impl Default for Limits {
     }
 }
 
+/// How much a walk may read of ignore files, hold open and follow. Set by
+/// [`Scope::limits`](crate::Scope::limits); the [reference walk](crate::Walker::Reference) knows
+/// none of them.
+///
+/// What is over one of them is left out, and a [`Diagnostic`](crate::Diagnostic) names it.
+///
+/// ```
+/// use ingrep::{CancelToken, IgnoreRules, Reason, Scope, WalkLimits};
+///
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let root = dir.path();
+/// std::fs::write(root.join(".ignore"), "*.log\n*.tmp\n")?;
+/// std::fs::write(root.join("a.tmp"), "")?;
+/// let scope = Scope::new(root)
+///     .ignore(IgnoreRules::ripgrep())
+///     .limits(WalkLimits::new().max_rules_per_file(1));
+/// let mut files = scope.files(&CancelToken::new())?;
+/// assert_eq!(files.by_ref().filter(|file| file.path.ends_with("a.tmp")).count(), 1);
+/// let diagnostics = files.into_summary().diagnostics;
+/// # if cfg!(target_os = "linux") {
+/// assert_eq!(diagnostics.count(Reason::IgnoreRule), 1);
+/// assert!(diagnostics.iter().next().unwrap().message.contains("max_rules_per_file"));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkLimits {
+    pub(crate) max_rule_file_bytes: usize,
+    pub(crate) max_rule_line_bytes: usize,
+    pub(crate) max_rules_per_file: usize,
+    pub(crate) max_rule_memory_bytes: usize,
+    pub(crate) max_open_directories: usize,
+    pub(crate) max_followed_directories: u64,
+}
+
+impl WalkLimits {
+    /// The defaults, which each method below names.
+    pub fn new() -> WalkLimits {
+        WalkLimits {
+            max_rule_file_bytes: MIB,
+            max_rule_line_bytes: 4 * KIB,
+            max_rules_per_file: 10_000,
+            max_rule_memory_bytes: 64 * MIB,
+            max_open_directories: 32,
+            max_followed_directories: 1 << 16,
+        }
+    }
+
+    /// The most bytes read of one ignore file; its rules up to there hold. Default: 1 MiB, a hundred
+    /// times the largest seen in use.
+    pub fn max_rule_file_bytes(mut self, bytes: usize) -> WalkLimits {
+        self.max_rule_file_bytes = bytes;
+        self
+    }
+
+    /// The longest line of an ignore file, in bytes; a longer one is dropped. Default: 4 KiB, as
+    /// long as a path can be. A line of 50 MB was seen to cost 3.6 GB.
+    pub fn max_rule_line_bytes(mut self, bytes: usize) -> WalkLimits {
+        self.max_rule_line_bytes = bytes;
+        self
+    }
+
+    /// The most rules of one ignore file; those after it are dropped. Default: 10,000, which cost
+    /// up to 80 MB and a quarter of a second.
+    pub fn max_rules_per_file(mut self, rules: usize) -> WalkLimits {
+        self.max_rules_per_file = rules;
+        self
+    }
+
+    /// The most bytes, as estimated, that the rules in force at one time may take; the rules of a
+    /// directory that would be over it are left out. Default: 64 MiB.
+    pub fn max_rule_memory_bytes(mut self, bytes: usize) -> WalkLimits {
+        self.max_rule_memory_bytes = bytes;
+        self
+    }
+
+    /// How many directories one thread of a walk holds open; further ones are closed and opened
+    /// again when they are needed. This costs time and loses nothing. Default: 32, deeper than
+    /// most trees.
+    pub fn max_open_directories(mut self, directories: usize) -> WalkLimits {
+        self.max_open_directories = directories.max(2);
+        self
+    }
+
+    /// How many directories that a link leads to are entered in the walk of one root; further
+    /// ones are not. Default: 65,536. A dozen directories with three links each have half a million
+    /// paths.
+    pub fn max_followed_directories(mut self, directories: u64) -> WalkLimits {
+        self.max_followed_directories = directories;
+        self
+    }
+}
+
+impl Default for WalkLimits {
+    fn default() -> WalkLimits {
+        WalkLimits::new()
+    }
+}
+
 /// The most globs of one [`Scope`](crate::Scope): 1,000. Matching costs time per glob and file.
 pub(crate) const MAX_GLOBS: usize = 1_000;
 

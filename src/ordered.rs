@@ -5,7 +5,7 @@
 //! way at once, so what waits for an earlier, slower item is bounded. A panic in the work becomes
 //! a value.
 
-use crate::pool::Pool;
+use crate::pool::{Pool, panic_message};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -128,13 +128,6 @@ fn do_work<T, R>(work: &(dyn Fn(&T) -> R + Send + Sync), item: T) -> Done<T, R> 
     // The work owns or locks nothing that a panic could leave half changed; see `search`.
     let result = catch_unwind(AssertUnwindSafe(|| work(&item)));
     (item, result.map_err(|payload| Panicked(panic_message(&*payload))))
-}
-
-fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without a message")
-        .to_string()
 }
 
 impl<I, R> Iterator for Ordered<I, R>

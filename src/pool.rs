@@ -100,3 +100,11 @@ impl fmt::Debug for Pool {
         f.debug_struct("Pool").field("wanted", &self.0.wanted).finish_non_exhaustive()
     }
 }
+
+/// What a job panicked with.
+pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without a message")
+        .to_string()
+}

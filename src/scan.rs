@@ -2,7 +2,7 @@
 
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
-use crate::haystack::{self, OpenError};
+use crate::haystack::{self, OpenError, Place};
 use crate::limits::Limits;
 use crate::matcher::Matcher;
 use crate::matches::{FileMatches, LineKind, Located, Span};
@@ -158,8 +158,8 @@ impl Scanner {
         })
     }
 
-    /// Searches the file at `at`, which is reported under the visit's path.
-    pub(crate) fn scan_file(&mut self, at: &Path, visit: &mut Visit<'_>) -> Scanned {
+    /// Searches the file at this place, which is reported under the visit's path.
+    pub(crate) fn scan_file(&mut self, at: Place<'_>, visit: &mut Visit<'_>) -> Scanned {
         let skipped = |trouble| Scanned {
             found: FileMatches::new(visit.path),
             trouble: Some(trouble),

@@ -1,5 +1,6 @@
 //! Where to look, and in which order: [`Scope`], plain data.
 
+use crate::limits::WalkLimits;
 use crate::pool::Pool;
 use crate::progress::Progress;
 use std::path::PathBuf;
@@ -130,8 +131,7 @@ impl IgnoreRules {
         self
     }
 
-    /// Whether rules ignore case, but for those of the global and the named files, which never do.
-    /// Default: no.
+    /// Whether rules ignore case, but for those of the named files, which never do. Default: no.
     pub fn case_insensitive(mut self, yes: bool) -> IgnoreRules {
         self.case_insensitive = yes;
         self
@@ -139,8 +139,9 @@ impl IgnoreRules {
 
     /// A file of rules for everything, which git calls `core.excludesFile`. It is obeyed inside
     /// repositories, or everywhere without [`require_git`](IgnoreRules::require_git). Its patterns
-    /// are relative to [`Scope::base`]. In a repository that begins below a root which is in none, a
-    /// rule that takes something back (`!name`) is not heard.
+    /// are relative to [`Scope::base`]. By the [reference](Walker::Reference) walk, a rule that takes
+    /// something back (`!name`) is heard with regard to case, and not in a repository that begins
+    /// below a root which is in none.
     pub fn global_file(mut self, file: impl Into<PathBuf>) -> IgnoreRules {
         self.global = Some(file.into());
         self
@@ -195,6 +196,9 @@ pub struct Scope {
     pub(crate) follow_links: bool,
     pub(crate) one_file_system: bool,
     pub(crate) walker: Walker,
+    pub(crate) limits: WalkLimits,
+    pub(crate) confine: Option<PathBuf>,
+    pub(crate) head: Option<usize>,
     pub(crate) sort_by: SortBy,
     pub(crate) order: Order,
     pub(crate) max_diagnostics: usize,
@@ -262,6 +266,9 @@ impl Scope {
             follow_links: false,
             one_file_system: false,
             walker: Walker::default(),
+            limits: WalkLimits::new(),
+            confine: None,
+            head: None,
             sort_by: SortBy::default(),
             order: Order::default(),
             max_diagnostics: 100,
@@ -329,6 +336,9 @@ impl Scope {
     }
 
     /// Which ignore files are obeyed. Default: [`IgnoreRules::none`].
+    ///
+    /// Only regular files are read, and of those what the [limits](Scope::limits) allow. A line that
+    /// cannot be used is dropped, and a diagnostic names it.
     pub fn ignore(mut self, rules: IgnoreRules) -> Scope {
         self.ignore = rules;
         self
@@ -426,6 +436,59 @@ impl Scope {
     /// ```
     pub fn walker(mut self, walker: Walker) -> Scope {
         self.walker = walker;
+        self
+    }
+
+    /// Limits of the walk. Default: [`WalkLimits::new`].
+    pub fn limits(mut self, limits: WalkLimits) -> Scope {
+        self.limits = limits;
+        self
+    }
+
+    /// Keeps the walk, and every file that is opened for a search, below this directory, whatever
+    /// `..`, links and ignore files say and whoever swaps names meanwhile. Relative to
+    /// [`base`](Scope::base). Default: no such directory.
+    ///
+    /// A root outside of it is an error, or with [`tolerant_roots`](Scope::tolerant_roots) a
+    /// diagnostic. A link that leads out is like one that leads nowhere. Ignore files above the
+    /// directory, and those that git keeps outside of it, are not read; the
+    /// [global](IgnoreRules::global_file) and the [named](IgnoreRules::file) ones are, because the
+    /// caller named them. Needs the [native](Walker::Native) walk.
+    ///
+    /// What was opened below the directory and is moved out of it meanwhile is still read.
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, ErrorCode, Scope};
+    ///
+    /// # if cfg!(target_os = "linux") {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let project = dir.path().join("project");
+    /// # std::fs::create_dir(&project)?;
+    /// # std::fs::create_dir(dir.path().join("secret"))?;
+    /// let scope = Scope::new("../secret").base(&project).confine(&project);
+    /// let error = scope.files(&CancelToken::new()).unwrap_err();
+    /// assert_eq!(error.code(), ErrorCode::RootOutside);
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn confine(mut self, dir: impl Into<PathBuf>) -> Scope {
+        self.confine = Some(dir.into());
+        self
+    }
+
+    /// Lists only the first so many files of the order. The others are counted in
+    /// [`FilesSummary::files`](crate::FilesSummary::files) and take no memory. Default: all.
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, Scope};
+    ///
+    /// let mut files = Scope::new("src").glob("*.rs").head(Some(2)).files(&CancelToken::new())?;
+    /// assert_eq!(files.by_ref().count(), 2);
+    /// assert!(files.into_summary().files > 20);
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn head(mut self, files: Option<usize>) -> Scope {
+        self.head = files;
         self
     }
 

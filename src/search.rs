@@ -3,6 +3,7 @@
 use crate::cancel::{CancelToken, Stop};
 use crate::collect::{Collector, End, Outcome, Summary};
 use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
+use crate::haystack::Place;
 use crate::limits::Limits;
 use crate::matcher::Matcher;
 use crate::matches::FileMatches;
@@ -265,7 +266,7 @@ impl Search {
     /// ```
     pub fn search_file(&self, path: impl AsRef<Path>) -> Result<FileMatches> {
         let path = path.as_ref();
-        self.search_one(path, |scanner, visit| scanner.scan_file(path, visit))
+        self.search_one(path, |scanner, visit| scanner.scan_file(Place::Path(path.into()), visit))
     }
 
     /// Lets a scanner of this search work.
@@ -337,8 +338,8 @@ impl Worker {
         }
         let mut visit = Visit::new(&file.path, file.explicit, &self.token);
         visit.count_only = self.count_only.load(Ordering::Relaxed).then_some("max_lines");
-        let at = self.scope.locate(&file.path);
-        match self.engine.with_scanner(|scanner| scanner.scan_file(&at, &mut visit)) {
+        let place = file.place(&self.scope);
+        match self.engine.with_scanner(|scanner| scanner.scan_file(place, &mut visit)) {
             Ok(scanned) => {
                 if let (true, Some(progress)) = (scanned.opened, &self.scope.progress) {
                     progress.search_one();

@@ -422,7 +422,7 @@ impl Work {
         // those out of account.
         visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
-            Source::Regular => scanner.scan_file(at, &mut visit),
+            Source::Regular => scanner.scan_file(file.place(&self.plan.scope), &mut visit),
             Source::Special => scanner.scan_special(at, &mut visit),
             Source::Stdin => scanner.scan_stdin(self.stdin.clone(), &mut visit),
         }
@@ -520,6 +520,10 @@ impl<'a> Streams<'a> {
             Origin::Entry => {
                 outcome.errored = true;
                 true
+            }
+            Origin::DroppedRules => {
+                outcome.errored = true;
+                plan.ignore_messages
             }
             Origin::Rules | Origin::NamedRules => plan.ignore_messages,
             Origin::GlobalRules => false,

@@ -192,10 +192,11 @@ impl Tools {
 
     /// Refuses to search anything outside of this directory. Default: everything may be searched.
     ///
-    /// A `path` is resolved, links and all, before it is compared, and links inside the tree are
-    /// not followed. Somebody who can change the tree during a search can still lead it astray.
+    /// Relative to the working directory. A `path` is resolved, links and all, before it is compared,
+    /// and links inside the tree are not followed. On Linux this holds also against somebody who
+    /// changes the tree during a search; see [`Scope::confine`].
     pub fn confine(mut self, root: impl Into<PathBuf>) -> Tools {
-        self.confine = Some(root.into());
+        self.confine = Some(self.cwd.join(root.into()));
         self
     }
 
@@ -336,7 +337,7 @@ impl Tools {
         if self.walk == Walk::All {
             return None;
         }
-        let all = Scope::new(root).sort(SortBy::Nothing, Order::Ascending).pool(&self.pool);
+        let all = self.confined(Scope::new(root)).sort(SortBy::Nothing, Order::Ascending);
         let mut seen = self.scope(root).files(token).ok()?;
         let has_files = all.files(token).ok()?.next().is_some();
         (seen.next().is_none() && has_files)
@@ -346,15 +347,22 @@ impl Tools {
     /// The walk of a place.
     fn scope(&self, root: &Path) -> Scope {
         let order = if self.newest_first { Order::Descending } else { Order::Ascending };
-        let scope = Scope::new(root)
-            .base(&self.cwd)
-            .glob_base(root)
-            .sort(SortBy::Modified, order)
-            .pool(&self.pool);
+        let scope = Scope::new(root).base(&self.cwd).glob_base(root).sort(SortBy::Modified, order);
+        let scope = self.confined(scope);
         match self.walk {
             Walk::All => scope,
             Walk::Repository => scope.ignore(IgnoreRules::ripgrep()).hidden(false),
             Walk::RepositoryAndHidden => scope.ignore(IgnoreRules::ripgrep()),
+        }
+    }
+
+    /// A scope of this tool, which stays where searches are confined to.
+    fn confined(&self, scope: Scope) -> Scope {
+        let scope = scope.pool(&self.pool);
+        match &self.confine {
+            // Elsewhere there is no walk that can promise it.
+            Some(root) if cfg!(target_os = "linux") => scope.confine(root),
+            _ => scope,
         }
     }
 

@@ -7,7 +7,7 @@
 //! a global rule that takes something back (`!name`) is not heard in a repository that begins in
 //! the middle of a walk, and is heard with regard to case.
 
-use super::reference::Filters;
+use super::filters::Filters;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, IncrementalIgnore};
 use std::collections::HashMap;

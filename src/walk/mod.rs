@@ -1,20 +1,29 @@
 //! From a [`Scope`] to the files in it, in order, and what went wrong on the way.
 //!
-//! [`reference`] walks with the `ignore` crate, which is what ripgrep does; [`roots`] looks at
-//! what the caller named before anything is walked, and [`order`] decides who comes first.
+//! [`native`] and [`reference`] list the same: the one by descriptors of open directories, the other
+//! with the `ignore` crate, which is what ripgrep does. [`roots`] looks at what the caller named
+//! before anything is walked, [`filters`] is what decides about files, and [`order`] who comes
+//! first.
 
+mod filters;
 mod global;
+#[cfg(target_os = "linux")]
+mod listing;
+#[cfg(target_os = "linux")]
+mod native;
 mod order;
 mod reference;
 mod roots;
 mod trouble;
 
 pub(crate) use reference::Event;
+use trouble::Told;
 pub(crate) use trouble::{Origin, Trouble};
 
 use crate::cancel::{CancelToken, Stop};
-use crate::error::{Diagnostics, Result};
-use crate::scope::{Order, Scope, SortBy};
+use crate::error::{Diagnostics, Error, ErrorCode, Result};
+use crate::haystack::Place;
+use crate::scope::{Order, Scope, SortBy, Walker};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -35,6 +44,38 @@ pub struct FileEntry {
     /// Its size in bytes, when it had to be looked at for a time or a size limit.
     pub bytes: Option<u64>,
     pub(crate) source: Source,
+    pub(crate) way: Way,
+}
+
+/// How a listed file is opened. It is no part of what makes two entries equal.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    ByPath,
+    /// From an open directory, by what is left of the path without so many bytes.
+    #[cfg(target_os = "linux")]
+    Below(Arc<crate::haystack::Anchor>, usize),
+}
+
+impl PartialEq for Way {
+    fn eq(&self, _: &Way) -> bool {
+        true
+    }
+}
+
+impl Eq for Way {}
+
+impl FileEntry {
+    /// Where this file of the scope is.
+    pub(crate) fn place(&self, scope: &Scope) -> Place<'_> {
+        match &self.way {
+            Way::ByPath => Place::Path(scope.locate(&self.path).into()),
+            #[cfg(target_os = "linux")]
+            Way::Below(anchor, skip) => {
+                let path = self.path.as_os_str().as_encoded_bytes();
+                Place::Below(anchor, &path[*skip..])
+            }
+        }
+    }
 }
 
 /// Where the bytes of a listed file come from.
@@ -52,7 +93,7 @@ pub(crate) enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FilesSummary {
-    /// How many files were listed.
+    /// How many files were listed, and with [`Scope::head`], how many would have been.
     pub files: u64,
     /// Why the walk ended before its end.
     pub stopped: Option<Stop>,
@@ -75,9 +116,97 @@ pub struct Files {
 #[derive(Debug)]
 enum Walk {
     /// Over, and sorted.
-    Ordered(std::vec::IntoIter<FileEntry>),
-    /// As it goes on.
-    Streaming(Box<reference::Steps>),
+    Ordered(Sorted),
+    /// As it goes on, up to so many files.
+    Streaming(Steps, usize),
+}
+
+/// The files of a walk that is over, in their order.
+#[derive(Debug)]
+enum Sorted {
+    Entries(std::vec::IntoIter<FileEntry>),
+    #[cfg(target_os = "linux")]
+    Listed(listing::Listed),
+}
+
+impl Iterator for Sorted {
+    type Item = FileEntry;
+
+    fn next(&mut self) -> Option<FileEntry> {
+        match self {
+            Sorted::Entries(files) => files.next(),
+            #[cfg(target_os = "linux")]
+            Sorted::Listed(files) => files.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Sorted::Entries(files) => files.size_hint(),
+            #[cfg(target_os = "linux")]
+            Sorted::Listed(files) => files.size_hint(),
+        }
+    }
+}
+
+/// A walk on the caller's thread, step by step.
+#[derive(Debug)]
+enum Steps {
+    Reference(Box<reference::Steps>),
+    #[cfg(target_os = "linux")]
+    Native(Box<native::Steps>),
+}
+
+impl Steps {
+    fn stopped(&self) -> Option<Stop> {
+        match self {
+            Steps::Reference(steps) => steps.stopped(),
+            #[cfg(target_os = "linux")]
+            Steps::Native(steps) => steps.stopped(),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        match self {
+            Steps::Reference(steps) => steps.is_over(),
+            #[cfg(target_os = "linux")]
+            Steps::Native(steps) => steps.is_over(),
+        }
+    }
+}
+
+impl Iterator for Steps {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        match self {
+            Steps::Reference(steps) => steps.next(),
+            #[cfg(target_os = "linux")]
+            Steps::Native(steps) => steps.next(),
+        }
+    }
+}
+
+/// The walk that a scope has chosen, with its filters and roots.
+struct Chosen {
+    roots: Vec<roots::Root>,
+    /// What is wrong with the named rules.
+    named: Vec<Trouble>,
+    by: By,
+}
+
+enum By {
+    Reference(Arc<filters::Filters>),
+    #[cfg(target_os = "linux")]
+    Native(Arc<native::Plan>),
+}
+
+/// What a walk to the end found.
+struct Gathered {
+    files: Sorted,
+    /// How many, also of those left out of the head.
+    found: u64,
+    stopped: Option<Stop>,
 }
 
 /// A walk's events as they come.
@@ -108,35 +237,102 @@ impl Scope {
     ///     .sort(SortBy::Path, Order::Ascending)
     ///     .files(&CancelToken::new())?;
     /// let first = files.next().unwrap();
-    /// assert_eq!(first.path, std::path::Path::new("src/cancel.rs"));
+    /// assert_eq!(first.path, std::path::Path::new("src/beneath.rs"));
     /// assert_eq!(files.into_summary().stopped, None);
     /// # Ok::<(), ingrep::Error>(())
     /// ```
     pub fn files(&self, token: &CancelToken) -> Result<Files> {
-        let filters = Arc::new(reference::Filters::new(self)?);
-        let roots = roots::check(self)?;
+        let chosen = self.choose()?;
         let mut diagnostics = Diagnostics::new(self.max_diagnostics);
-        filters.named_rules().iter().for_each(|trouble| trouble.diagnose(&mut diagnostics));
+        chosen.named.iter().for_each(|trouble| trouble.diagnose(&mut diagnostics));
         let mut summary = FilesSummary { files: 0, stopped: None, complete: true, diagnostics };
         let walk = if self.sort_by == SortBy::Nothing {
-            Walk::Streaming(Box::new(reference::Steps::new(filters, roots, token.clone())))
+            let head = self.head.unwrap_or(usize::MAX);
+            Walk::Streaming(self.steps(chosen, token), head)
         } else {
-            let mut files = Vec::new();
-            summary.stopped = self.walk_all(&filters, &roots, token, |event| match event {
-                Event::File(file) => files.push(file),
-                Event::Trouble(trouble) => trouble.diagnose(&mut summary.diagnostics),
-            });
+            let mut told = Told::counted(summary.diagnostics);
+            let gathered = self.gather(&chosen, self.sort_by, token, &mut told);
+            summary.diagnostics = told.counted;
+            summary.files = gathered.found;
+            summary.stopped = gathered.stopped;
             summary.complete = summary.stopped.is_none();
-            order::sort(&mut files, self.sort_by, self.order);
-            Walk::Ordered(files.into_iter())
+            Walk::Ordered(gathered.files)
         };
         Ok(Files { walk, summary })
+    }
+
+    /// Compiles the filters and looks at the roots.
+    fn choose(&self) -> Result<Chosen> {
+        let filters = Arc::new(filters::Filters::new(self)?);
+        let roots = roots::check(self)?;
+        #[cfg(target_os = "linux")]
+        if self.walker != Walker::Reference {
+            let (plan, named) = native::Plan::new(filters)?;
+            let mut roots = roots;
+            roots.iter_mut().try_for_each(|root| plan.check(root))?;
+            return Ok(Chosen { roots, named, by: By::Native(Arc::new(plan)) });
+        }
+        if self.confine.is_some() {
+            let message = "a scope is confined by the native walk only";
+            return Err(Error::new(ErrorCode::InvalidOption, message)
+                .with_hint("leave the walker to `Walker::Auto`, on Linux"));
+        }
+        let named = filters.named_rules();
+        Ok(Chosen { roots, named, by: By::Reference(filters) })
+    }
+
+    fn steps(&self, chosen: Chosen, token: &CancelToken) -> Steps {
+        match chosen.by {
+            By::Reference(filters) => {
+                let steps = reference::Steps::new(filters, chosen.roots, token.clone());
+                Steps::Reference(Box::new(steps))
+            }
+            #[cfg(target_os = "linux")]
+            By::Native(plan) => {
+                let in_order = self.walk_in_order
+                    && (self.sort_by, self.order) == (SortBy::Path, Order::Ascending);
+                let steps = native::Steps::new(plan, chosen.roots, in_order, token.clone());
+                Steps::Native(Box::new(steps))
+            }
+        }
+    }
+
+    /// Walks all roots to their end, and sorts what was found.
+    fn gather(
+        &self,
+        chosen: &Chosen,
+        by: SortBy,
+        token: &CancelToken,
+        told: &mut Told,
+    ) -> Gathered {
+        match &chosen.by {
+            By::Reference(filters) => {
+                let mut files = Vec::new();
+                let each = |event| match event {
+                    Event::File(file) => files.push(file),
+                    Event::Trouble(trouble) => told.push(trouble),
+                };
+                let stopped = self.walk_all(filters, &chosen.roots, token, each);
+                order::sort(&mut files, by, self.order);
+                let found = files.len() as u64;
+                files.truncate(self.head.unwrap_or(usize::MAX));
+                Gathered { files: Sorted::Entries(files.into_iter()), found, stopped }
+            }
+            #[cfg(target_os = "linux")]
+            By::Native(plan) => {
+                let mut listing = listing::Listing::default();
+                let stopped = plan.walk_all(&chosen.roots, by, token, &mut listing, told);
+                listing.sort(by, self.order, self.head);
+                let found = listing.found;
+                Gathered { files: Sorted::Listed(listing.into_files()), found, stopped }
+            }
+        }
     }
 
     /// Walks all roots to their end, in no order inside a root. Returns why that ended early.
     fn walk_all(
         &self,
-        filters: &Arc<reference::Filters>,
+        filters: &Arc<filters::Filters>,
         roots: &[roots::Root],
         token: &CancelToken,
         mut each: impl FnMut(Event),
@@ -162,9 +358,8 @@ impl Scope {
     /// What comes of the walk in ripgrep's order: where it sorts by anything but ascending paths,
     /// all trouble comes before all files.
     pub(crate) fn events(&self, token: &CancelToken) -> Result<Events> {
-        let filters = Arc::new(reference::Filters::new(self)?);
-        let roots = roots::check(self)?;
-        let named = filters.named_rules().into_iter().map(Event::Trouble);
+        let mut chosen = self.choose()?;
+        let named = std::mem::take(&mut chosen.named).into_iter().map(Event::Trouble);
         let in_order = matches!(
             (self.sort_by, self.order),
             (SortBy::Nothing, _) | (SortBy::Path, Order::Ascending)
@@ -173,27 +368,23 @@ impl Scope {
         let as_parallel =
             self.walk_as_parallel && self.max_depth.is_some() && !self.pool.is_inline();
         if in_order && !as_parallel {
-            return Ok(Box::new(named.chain(reference::Steps::new(filters, roots, token.clone()))));
+            return Ok(Box::new(named.chain(self.steps(chosen, token))));
         }
-        let (mut files, mut events) = (Vec::new(), Vec::from_iter(named));
-        self.walk_all(&filters, &roots, token, |event| match event {
-            Event::File(file) => files.push(file),
-            trouble => events.push(trouble),
-        });
+        let mut told = Told::all();
         let by = if in_order { SortBy::Path } else { self.sort_by };
-        order::sort(&mut files, by, self.order);
-        events.extend(files.into_iter().map(Event::File));
-        Ok(Box::new(events.into_iter()))
+        let gathered = self.gather(&chosen, by, token, &mut told);
+        let told = told.all.into_iter().flatten().map(Event::Trouble);
+        Ok(Box::new(named.chain(told).chain(gathered.files.map(Event::File))))
     }
 
     /// Finds fault with the types and globs of this scope, as listing its files would.
     pub(crate) fn check_filters(&self) -> Result<()> {
-        reference::Filters::new(self).map(drop)
+        filters::Filters::new(self).map(drop)
     }
 
     /// The file types of this scope with their globs, as changed by it, in the order of their names.
     pub(crate) fn type_definitions(&self) -> Result<Vec<(String, Vec<String>)>> {
-        reference::type_definitions(self)
+        filters::type_definitions(self)
     }
 
     /// The path by which a listed file is opened.
@@ -216,13 +407,10 @@ impl Files {
         let none = Diagnostics::new(0);
         let none = FilesSummary { files: 0, stopped: None, complete: false, diagnostics: none };
         let mut summary = std::mem::replace(&mut self.summary, none);
-        match std::mem::replace(&mut self.walk, Walk::Ordered(Vec::new().into_iter())) {
-            // What was found and not asked for has been listed all the same.
-            Walk::Ordered(rest) => summary.files += rest.len() as u64,
-            Walk::Streaming(walk) => {
-                summary.stopped = walk.stopped();
-                summary.complete = walk.is_over();
-            }
+        let nothing = Walk::Ordered(Sorted::Entries(Vec::new().into_iter()));
+        if let Walk::Streaming(walk, _) = std::mem::replace(&mut self.walk, nothing) {
+            summary.stopped = walk.stopped();
+            summary.complete = walk.is_over();
         }
         summary
     }
@@ -232,24 +420,29 @@ impl Iterator for Files {
     type Item = FileEntry;
 
     fn next(&mut self) -> Option<FileEntry> {
-        let next = match &mut self.walk {
+        match &mut self.walk {
+            // They have been counted.
             Walk::Ordered(files) => files.next(),
-            Walk::Streaming(walk) => walk.find_map(|event| match event {
-                Event::File(file) => Some(file),
-                Event::Trouble(trouble) => {
-                    trouble.diagnose(&mut self.summary.diagnostics);
-                    None
-                }
-            }),
-        };
-        self.summary.files += u64::from(next.is_some());
-        next
+            Walk::Streaming(_, 0) => None,
+            Walk::Streaming(walk, head) => {
+                let next = walk.find_map(|event| match event {
+                    Event::File(file) => Some(file),
+                    Event::Trouble(trouble) => {
+                        trouble.diagnose(&mut self.summary.diagnostics);
+                        None
+                    }
+                });
+                self.summary.files += u64::from(next.is_some());
+                *head -= usize::from(next.is_some());
+                next
+            }
+        }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.walk {
             Walk::Ordered(files) => files.size_hint(),
-            Walk::Streaming(_) => (0, None),
+            Walk::Streaming(_, head) => (0, Some(*head)),
         }
     }
 }

@@ -1,15 +1,13 @@
 //! The walk that ripgrep does, on the `ignore` crate.
 
+use super::filters::Filters;
 use super::global::{self, GlobalRules};
-use super::roots::{Root, RootKind, is_vcs_name, walked_name};
+use super::roots::{Root, RootKind, is_vcs_name};
 use super::trouble::{Origin, Trouble};
-use super::{FileEntry, Source};
+use super::{FileEntry, Source, Way};
 use crate::cancel::{CancelToken, Stop};
-use crate::error::{Error, ErrorCode, Result};
-use crate::limits;
-use crate::scope::{Order, Scope, SortBy, TypeChange};
-use ignore::overrides::{Override, OverrideBuilder};
-use ignore::types::{Types, TypesBuilder};
+use crate::scope::{Order, SortBy};
+use ignore::types::Types;
 use ignore::{DirEntry, Walk, WalkBuilder, WalkState};
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -21,21 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// that. A larger tree is begun again by all threads; the millisecond is then a few percent.
 const SMALL_TREE_ENTRIES: usize = 512;
 
-/// A scope's filters, compiled.
-#[derive(Clone, Debug)]
-pub(super) struct Filters {
-    scope: Scope,
-    overrides: Override,
-    types: Types,
-}
-
 impl Filters {
-    pub(super) fn new(scope: &Scope) -> Result<Filters> {
-        // In this order ripgrep finds fault with them.
-        let types = types(scope)?;
-        Ok(Filters { overrides: overrides(scope)?, types, scope: scope.clone() })
-    }
-
     /// What is wrong with the named rule files.
     pub(super) fn named_rules(&self) -> Vec<Trouble> {
         let mut builder = WalkBuilder::empty();
@@ -51,19 +35,6 @@ impl Filters {
                 Some(Trouble::rule_file(origin, file, at, error))
             })
             .collect()
-    }
-
-    /// The base as roots below it begin: a slash at its end would be one that they lack.
-    fn base(&self) -> PathBuf {
-        self.scope.base.as_deref().map(walked_name).unwrap_or_default()
-    }
-
-    /// No name is not the name of the base.
-    fn locate_rules(&self, file: &Path) -> PathBuf {
-        match file.as_os_str().is_empty() {
-            true => PathBuf::new(),
-            false => self.scope.locate(file),
-        }
     }
 
     fn walk_builder(&self, root: &Root) -> WalkBuilder {
@@ -166,7 +137,7 @@ impl Filters {
     }
 
     /// Looks at the file, once, if its time or size counts.
-    fn list(&self, candidate: Candidate) -> Option<FileEntry> {
+    pub(super) fn list(&self, candidate: Candidate) -> Option<FileEntry> {
         let Candidate { shown: path, at, root, named } = candidate;
         let by = self.scope.sort_by;
         let by_time = !matches!(by, SortBy::Path | SortBy::Nothing);
@@ -187,7 +158,8 @@ impl Filters {
             progress.list_one();
         }
         let source = named.unwrap_or(Source::Regular);
-        Some(FileEntry { path, root, explicit: named.is_some(), time, bytes, source })
+        let explicit = named.is_some();
+        Some(FileEntry { path, root, explicit, time, bytes, source, way: Way::ByPath })
     }
 }
 
@@ -210,7 +182,7 @@ impl Step {
 }
 
 /// A file that has not been looked at yet.
-struct Candidate {
+pub(super) struct Candidate {
     shown: PathBuf,
     /// As the walk reaches it.
     at: PathBuf,
@@ -220,7 +192,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn new(root: &Root, at: PathBuf, named: Option<Source>) -> Candidate {
+    pub(super) fn new(root: &Root, at: PathBuf, named: Option<Source>) -> Candidate {
         let shown = match named {
             // The name that ripgrep gives it, and sorts it by.
             Some(Source::Stdin) => PathBuf::from("<stdin>"),
@@ -229,86 +201,6 @@ impl Candidate {
         };
         Candidate { shown, at, root: root.index, named }
     }
-}
-
-fn overrides(scope: &Scope) -> Result<Override> {
-    if scope.globs.len() > limits::MAX_GLOBS {
-        let message =
-            format!("{} globs are over MAX_GLOBS ({})", scope.globs.len(), limits::MAX_GLOBS);
-        return Err(
-            Error::new(ErrorCode::InvalidGlob, message).with_hint("join some of them with `{a,b}`")
-        );
-    }
-    let base = scope.glob_base.as_ref().map(|dir| scope.locate(dir)).or(scope.base.clone());
-    let base = base.map(|dir| walked_name(&dir)).unwrap_or_default();
-    let mut builder = OverrideBuilder::new(base);
-    for glob in &scope.globs {
-        if glob.glob.len() > limits::MAX_GLOB_BYTES {
-            let message = format!(
-                "a glob of {} bytes is over MAX_GLOB_BYTES ({})",
-                glob.glob.len(),
-                limits::MAX_GLOB_BYTES
-            );
-            return Err(Error::new(ErrorCode::InvalidGlob, message).with_hint("use a shorter glob"));
-        }
-        builder
-            .case_insensitive(glob.case_insensitive)
-            .and_then(|builder| builder.add(&glob.glob))
-            .map_err(|error| invalid_glob(&error))?;
-    }
-    builder.build().map_err(|error| invalid_glob(&error))
-}
-
-fn invalid_glob(error: &ignore::Error) -> Error {
-    let message = error.to_string();
-    if !message.starts_with("error parsing glob") {
-        return Error::new(ErrorCode::InvalidGlob, message).with_hint("use fewer or shorter globs");
-    }
-    Error::new(ErrorCode::InvalidGlob, message).with_hint(
-        "a literal `[`, `{`, `*` or `?` is written with a `\\` before it, or in brackets: `[[]`",
-    )
-}
-
-fn types(scope: &Scope) -> Result<Types> {
-    let changes = scope.types.len();
-    if changes > limits::MAX_GLOBS {
-        let max = limits::MAX_GLOBS;
-        let message = format!("{changes} changes to file types are over MAX_GLOBS ({max})");
-        return Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint("use globs"));
-    }
-    let mut builder = TypesBuilder::new();
-    builder.add_defaults();
-    for change in &scope.types {
-        match change {
-            TypeChange::Add(definition) if definition.len() > limits::MAX_GLOB_BYTES => {
-                let (bytes, max) = (definition.len(), limits::MAX_GLOB_BYTES);
-                let message =
-                    format!("a definition of {bytes} bytes is over MAX_GLOB_BYTES ({max})");
-                return Err(Error::new(ErrorCode::InvalidTypeDefinition, message)
-                    .with_hint("use several definitions"));
-            }
-            TypeChange::Add(definition) => builder.add_def(definition).map_err(|error| {
-                Error::new(ErrorCode::InvalidTypeDefinition, error.to_string())
-                    .with_hint("write `name:*.ext`, or `name:include:other,other`")
-            })?,
-            TypeChange::Clear(name) => _ = builder.clear(name),
-            TypeChange::Select(name) => _ = builder.select(name),
-            TypeChange::Negate(name) => _ = builder.negate(name),
-        }
-    }
-    builder.build().map_err(|error| match error {
-        ignore::Error::UnrecognizedFileType(_) => {
-            Error::new(ErrorCode::UnknownType, error.to_string())
-                .with_hint("define it as `name:*.ext`, or use a glob")
-        }
-        error => invalid_glob(&error),
-    })
-}
-
-pub(super) fn type_definitions(scope: &Scope) -> Result<Vec<(String, Vec<String>)>> {
-    let types = types(scope)?;
-    let definition = |d: &ignore::types::FileTypeDef| (d.name().to_string(), d.globs().to_vec());
-    Ok(types.definitions().iter().map(definition).collect())
 }
 
 /// A path of the walk as the caller's root writes it.

@@ -55,7 +55,7 @@ fn root(scope: &Scope, index: usize, written: &Path) -> Result<Root> {
             return Err(unusable.error(written));
         }
         Err(Unusable::Special) => RootKind::Unusable(Trouble::special(written)),
-        Err(Unusable::Io(error)) => RootKind::Unusable(Trouble::root(written, error)),
+        Err(Unusable::Io(error)) => RootKind::Unusable(Trouble::io(written, error)),
     };
     let path = match kind {
         // The name as it was written decides: `file/` opens no file.

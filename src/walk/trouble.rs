@@ -14,6 +14,8 @@ pub(crate) enum Origin {
     Entry,
     /// The rules in a walked directory.
     Rules,
+    /// Rules in a walked directory that ripgrep would have obeyed, or waited for.
+    DroppedRules,
     /// The rules in a file that the caller named.
     NamedRules,
     /// The global rules, of which ripgrep says nothing.
@@ -34,6 +36,8 @@ enum Cause {
     Crate(ignore::Error),
     VcsRoot,
     SpecialRoot,
+    Limit(String),
+    Panicked(String),
 }
 
 impl Trouble {
@@ -47,7 +51,8 @@ impl Trouble {
 
     pub(super) fn rules(root: &Root, at: &Path, error: &ignore::Error) -> Trouble {
         let cause = Cause::Crate(rewrite(root, error.clone()));
-        Trouble { origin: Origin::Rules, place: shown(root, at), cause }
+        let origin = if is_ours(error) { Origin::DroppedRules } else { Origin::Rules };
+        Trouble { origin, place: shown(root, at), cause }
     }
 
     /// A file of rules that the caller named, opened as `at`.
@@ -63,13 +68,32 @@ impl Trouble {
         Trouble { origin, place: file.written, cause }
     }
 
-    pub(super) fn root(written: &Path, error: io::Error) -> Trouble {
+    /// The system's refusal of something that would have been listed as `shown`.
+    pub(super) fn io(shown: &Path, error: io::Error) -> Trouble {
         let error = ignore::Error::WithPath {
-            path: written.to_path_buf(),
+            path: shown.to_path_buf(),
             err: Box::new(ignore::Error::Io(error)),
         };
         let cause = Cause::Crate(error);
-        Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
+        Trouble { origin: Origin::Entry, place: shown.to_path_buf(), cause }
+    }
+
+    /// A link that leads back.
+    pub(super) fn looped(root: &Root, ancestor: &Path, child: PathBuf) -> Trouble {
+        let error = ignore::Error::Loop { ancestor: ancestor.to_path_buf(), child };
+        Trouble { origin: Origin::Entry, place: root.written.clone(), cause: Cause::Crate(error) }
+    }
+
+    /// What is left out because of a limit that the message names.
+    pub(super) fn limit(shown: &Path, message: String) -> Trouble {
+        let place = shown.to_path_buf();
+        Trouble { origin: Origin::Entry, place, cause: Cause::Limit(message) }
+    }
+
+    /// A fault of ours in the walk of a root.
+    pub(super) fn panicked(root: &Root, message: String) -> Trouble {
+        let place = root.written.clone();
+        Trouble { origin: Origin::Entry, place, cause: Cause::Panicked(message) }
     }
 
     pub(super) fn vcs_root(written: &Path) -> Trouble {
@@ -96,12 +120,16 @@ impl Trouble {
     pub(super) fn diagnose(&self, diagnostics: &mut Diagnostics) {
         let reason = match self.origin {
             Origin::Entry => Reason::Io,
-            Origin::Rules | Origin::NamedRules | Origin::GlobalRules => Reason::IgnoreRule,
+            Origin::Rules | Origin::DroppedRules | Origin::NamedRules | Origin::GlobalRules => {
+                Reason::IgnoreRule
+            }
         };
         let (reason, message) = match &self.cause {
             Cause::Crate(error) => return push_all(diagnostics, &self.place, reason, error),
             Cause::VcsRoot => (Reason::VcsRoot, VCS_ROOT),
             Cause::SpecialRoot => (Reason::SpecialFile, SPECIAL_ROOT),
+            Cause::Limit(message) => (Reason::TooLarge, &**message),
+            Cause::Panicked(message) => (Reason::Internal, &**message),
         };
         diagnostics.push(Diagnostic::new(&self.place, reason, message));
     }
@@ -112,6 +140,9 @@ impl Trouble {
             Cause::Crate(error) => error,
             Cause::VcsRoot => return format!("{}: {VCS_ROOT}", self.place.display()),
             Cause::SpecialRoot => return format!("{}: {SPECIAL_ROOT}", self.place.display()),
+            Cause::Limit(message) | Cause::Panicked(message) => {
+                return format!("{}: {message}", self.place.display());
+            }
         };
         match error {
             ignore::Error::WithPath { path, err } if sequential => match &**err {
@@ -123,6 +154,47 @@ impl Trouble {
             },
             error => error.to_string(),
         }
+    }
+}
+
+/// The trouble of a walk, or of a part of it.
+pub(super) struct Told {
+    /// Each, for those who have to repeat it in full.
+    pub(super) all: Option<Vec<Trouble>>,
+    /// Else their number, and the first few.
+    pub(super) counted: Diagnostics,
+}
+
+impl Told {
+    pub(super) fn all() -> Told {
+        Told { all: Some(Vec::new()), counted: Diagnostics::new(0) }
+    }
+
+    pub(super) fn counted(diagnostics: Diagnostics) -> Told {
+        Told { all: None, counted: diagnostics }
+    }
+
+    pub(super) fn push(&mut self, trouble: Trouble) {
+        match &mut self.all {
+            Some(all) => all.push(trouble),
+            None => trouble.diagnose(&mut self.counted),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Told {
+    /// Nothing yet, to be added to this later.
+    pub(super) fn new_part(&self) -> Told {
+        let all = self.all.as_ref().map(|_| Vec::new());
+        Told { all, counted: self.counted.new_part() }
+    }
+
+    pub(super) fn add(&mut self, part: Told) {
+        if let (Some(all), Some(more)) = (&mut self.all, part.all) {
+            all.extend(more);
+        }
+        self.counted.merge(part.counted);
     }
 }
 
@@ -144,6 +216,18 @@ fn without_known(error: ignore::Error, before: &Path) -> Option<ignore::Error> {
             (!known).then_some(ignore::Error::WithPath { path, err })
         }
         other => Some(other),
+    }
+}
+
+/// Whether rules were dropped for a reason of ours: only then the error names no glob.
+fn is_ours(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Partial(errors) => errors.iter().any(is_ours),
+        ignore::Error::WithPath { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            is_ours(err)
+        }
+        ignore::Error::Glob { glob, .. } => glob.is_none(),
+        _ => false,
     }
 }
 

@@ -134,6 +134,11 @@ fn every_code_is_reached_and_says_what_happened_where_and_what_to_try() {
             Said { path: Some(Path::new("/dev/null")), ..said("neither") },
         ),
         check(
+            list(Scope::new("..").base(root).confine(root)),
+            RootOutside,
+            Said { path: Some(Path::new("..")), ..said("outside of the directory") },
+        ),
+        check(
             Query::new("a").compile().unwrap().search_file("/dev/null"),
             SpecialFile,
             Said { path: Some(Path::new("/dev/null")), ..said("not a regular file") },

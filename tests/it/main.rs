@@ -6,6 +6,7 @@
 // The walking side.
 mod scope; // what each switch of a scope lists, in which order, and its errors and diagnostics
 mod tree; // trees of files written as text
+mod walk_native; // the native walk against the reference, on random trees and scopes
 mod walk_twin; // the walk against a naive one, on random trees and on a large one
 
 // The searching side.
@@ -36,5 +37,6 @@ mod tools_spill; // complete results, the stores they go to, and what they cost
 
 // Around it.
 mod cli; // the binary as people run it
+mod dice; // random numbers that a seed says again
 mod threads; // who works, and when nobody but the caller does
 mod tidy; // rules about the source that no compiler checks

@@ -2,8 +2,8 @@
 //! out.
 
 use crate::recorded::{self, coverage, format, oracle};
-use ingrep::CancelToken;
 use ingrep::rg::Command;
+use ingrep::{CancelToken, Walker};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -172,10 +172,12 @@ fn oracle_still_says_so() {
 }
 
 #[test]
-fn the_library_answers_as_recorded() {
+fn the_library_answers_as_recorded_by_either_walk() {
     // What belongs to a process of its own is asked of the binary.
     let ours = |run: &format::Run| !run.nonroot && !run.cwd_removed && run.stdout_file.is_none();
-    check_all(ours, &run_in_process);
+    for walker in [Walker::Native, Walker::Reference] {
+        check_all(ours, &|run, dir| run_by(walker, run, dir));
+    }
 }
 
 /// The binary is what it is called: a link named `rg` is all that a caller needs to change.
@@ -192,7 +194,12 @@ fn the_binary_under_the_name_rg_answers_as_recorded() {
 
 /// The run as a call of the library.
 pub(crate) fn run_in_process(run: &format::Run, dir: &Path) -> Result<format::RunOutput, String> {
+    run_by(Walker::Auto, run, dir)
+}
+
+fn run_by(walker: Walker, run: &format::Run, dir: &Path) -> Result<format::RunOutput, String> {
     let command = Command::new(dir.join(&run.cwd))
+        .walker(walker)
         .args(&run.args)
         .envs(run.env.iter().map(|(key, value)| (key, value)));
     let command = match &run.stdin {

@@ -3,6 +3,7 @@
 //! Mostly of what works: names that exist, patterns that occur. An argv of nonsense is refused by
 //! its first word, and says nothing about the rest.
 
+use crate::dice::Dice;
 use crate::recorded::format::escaped;
 use bstr::ByteSlice;
 use ingrep::rg::flags::{Arity, FLAGS, Flag, FlagId, Support};
@@ -43,7 +44,7 @@ pub(super) struct DrawnTree {
 
 /// Draws one thing after another; the same from the same seed.
 pub(super) struct Drawing {
-    state: u64,
+    dice: Dice,
     /// Whether nothing is drawn but searches that write text, as far as the first words of an argv
     /// decide.
     text_only: bool,
@@ -381,28 +382,19 @@ const LEFT_OUT: &[(FlagId, &str)] = &[
 
 impl Drawing {
     pub(super) fn new(seed: u64, text_only: bool) -> Drawing {
-        Drawing { state: seed, text_only, long_lines: false }
-    }
-
-    /// SplitMix64: one line, and any seed is a good one.
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Drawing { dice: Dice::new(seed), text_only, long_lines: false }
     }
 
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        self.dice.below(end)
     }
 
     fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
+        self.dice.percent(chance)
     }
 
     fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
+        self.dice.pick(from)
     }
 
     /// One of these, as owned bytes.

@@ -1,0 +1,890 @@
+//! Our own walk: by descriptors of open directories, so that it cannot be led astray, and with as
+//! few system calls as the answer needs.
+//!
+//! What is known of one directory and its entries is here; [`crew`] walks on several threads in no
+//! order, [`steps`] on the caller's thread in the order of the directories. Which files are found
+//! is decided by the same filters as in the reference walk.
+
+mod crew;
+mod dir;
+mod names;
+mod rule_file;
+mod rules;
+mod steps;
+
+pub(super) use dir::Time;
+pub(super) use steps::Steps;
+
+use super::filters::Filters;
+use super::listing::{Found, Gathering, Listing};
+use super::reference::{Before, Candidate};
+use super::roots::{Root, RootKind, is_vcs_name};
+use super::trouble::{Origin, Told, Trouble};
+use super::{Event, FileEntry, Source, Way};
+use crate::beneath::{self, Links};
+use crate::cancel::{CancelToken, Stop};
+use crate::error::{Error, ErrorCode, Result};
+use crate::haystack::Anchor;
+use crate::scope::SortBy;
+use crate::text;
+use dir::{Id, Kind, Names, Stat};
+use names::{Globs, Worth};
+use rule_file::RuleSet;
+use rules::{Confined, Layer, Present, Rules, Verdict};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::ffi::{CStr, CString, OsStr};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Names that are gathered before the rules of their directory are looked for among them. In a
+/// larger directory they are looked for by name, which costs five system calls.
+const NAMES_BEFORE_RULES: usize = 1024;
+
+/// How many entries are looked at before the token is asked again.
+pub(super) const ENTRIES_PER_LOOK: usize = 64;
+
+/// What is walked, and by which rules: what all walks of a scope share.
+pub(super) struct Plan {
+    filters: Arc<Filters>,
+    named: Vec<RuleSet>,
+    global: RuleSet,
+    confined: Option<(Arc<OwnedFd>, PathBuf)>,
+}
+
+impl Plan {
+    /// Reads the rules that the caller named. What is wrong with them comes beside.
+    pub(super) fn new(filters: Arc<Filters>) -> Result<(Plan, Vec<Trouble>)> {
+        let scope = &filters.scope;
+        let confined = match &scope.confine {
+            None => None,
+            Some(dir) => {
+                let refused = |error: io::Error| {
+                    Error::new(ErrorCode::RootUnreadable, error.to_string())
+                        .with_path(dir)
+                        .with_hint("name a directory that can be read")
+                };
+                let at = scope.locate(dir);
+                let opened = beneath::open_dir(&at).map_err(refused)?;
+                Some((Arc::new(opened), at.canonicalize().map_err(refused)?))
+            }
+        };
+        let (mut troubles, rules) = (Vec::new(), &scope.ignore);
+        let base = filters.base();
+        let mut read = |origin, file: &PathBuf| {
+            let at = filters.locate_rules(file);
+            let is_global = origin == Origin::GlobalRules;
+            let reading = rule_file::Reading {
+                limits: &scope.limits,
+                // So it is in ripgrep.
+                case_insensitive: is_global && rules.case_insensitive,
+                relative_to: &base,
+            };
+            let special = !is_global && scope.roots_policy == crate::scope::RootsPolicy::AsRipgrep;
+            let (set, error) = rules::read_named(&reading, &at, special);
+            troubles.extend(error.map(|error| Trouble::rule_file(origin, file, at, error)));
+            set
+        };
+        let named = rules.files.iter().map(|file| read(Origin::NamedRules, file)).collect();
+        let global = rules.global.as_ref().map(|file| read(Origin::GlobalRules, file));
+        let global = global.unwrap_or_default();
+        Ok((Plan { filters, named, global, confined }, troubles))
+    }
+
+    /// A file that the caller named, after a look at it if its time counts.
+    fn list_named(&self, root: &Root, source: Source) -> Option<FileEntry> {
+        let mut file = self.filters.list(Candidate::new(root, root.path.clone(), Some(source)))?;
+        if let (Some(confined), Source::Regular) = (&self.confined, source) {
+            let (below, _) = below(confined, root).ok()?;
+            let dir = confined.0.try_clone().ok()?;
+            let skip = text::path_bytes(&file.path).len();
+            let anchor = Anchor { dir, below, links: Links::Inside };
+            file.way = Way::Below(Arc::new(anchor), skip);
+        }
+        Some(file)
+    }
+
+    /// Walks all roots to their end, in no order. Returns why that ended early.
+    pub(super) fn walk_all(
+        self: &Arc<Plan>,
+        roots: &[Root],
+        by: SortBy,
+        token: &CancelToken,
+        listing: &mut Listing,
+        told: &mut Told,
+    ) -> Option<Stop> {
+        let scope = &self.filters.scope;
+        let threads = if scope.pool.is_inline() { 1 } else { scope.pool.threads() };
+        let mut before = Before::default();
+        for root in roots {
+            if let Some(stop) = token.stop() {
+                return Some(stop);
+            }
+            before.begin(root);
+            match &root.kind {
+                RootKind::Unusable(trouble) => told.push(trouble.clone()),
+                RootKind::File(source) => {
+                    let wish = (by, scope.order, scope.head);
+                    let file = self.list_named(root, *source);
+                    file.into_iter().for_each(|file| listing.add(Gathering::named(file, wish)));
+                }
+                RootKind::Dir => {
+                    let as_parallel = scope.walk_as_parallel && threads > 1;
+                    match Walker::begin(Arc::clone(self), root, as_parallel, token) {
+                        Err(trouble) => told.push(trouble),
+                        Ok(Begun { walker, root: node, trouble }) => {
+                            let trouble = trouble.map(Event::Trouble);
+                            if let Some(Event::Trouble(trouble)) =
+                                trouble.and_then(|trouble| before.filter(trouble))
+                            {
+                                told.push(trouble);
+                            }
+                            let walked = crew::walk(walker, node, by, (&scope.pool, threads), told);
+                            walked.files.into_iter().for_each(|files| listing.add(files));
+                            if walked.stopped.is_some() {
+                                return walked.stopped;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a root lies inside of what the walk is confined to. Told before anything is walked.
+    pub(super) fn check(&self, root: &mut Root) -> Result<()> {
+        let (Some(confined), RootKind::Dir | RootKind::File(Source::Regular)) =
+            (&self.confined, &root.kind)
+        else {
+            return Ok(());
+        };
+        let Err(error) = below(confined, root).and_then(|(way, _)| {
+            let flags = rustix::fs::OFlags::PATH;
+            beneath::open(confined.0.as_fd(), &way, flags, Links::Inside)
+        }) else {
+            return Ok(());
+        };
+        let message = match Errno::from_io_error(&error) {
+            Some(Errno::XDEV) | None => {
+                "the root lies outside of the directory that the scope is confined to".to_string()
+            }
+            Some(_) => error.to_string(),
+        };
+        if self.filters.scope.roots_policy == crate::scope::RootsPolicy::Strict {
+            return Err(Error::new(ErrorCode::RootOutside, message)
+                .with_path(&root.written)
+                .with_hint("name a directory or file inside of it"));
+        }
+        root.kind = RootKind::Unusable(Trouble::io(&root.written, io::Error::other(message)));
+        Ok(())
+    }
+}
+
+/// The way to a root from the directory that the walk is confined to, and the real path of the
+/// root if it had to be looked for.
+fn below(confined: &(Arc<OwnedFd>, PathBuf), root: &Root) -> io::Result<(Vec<u8>, PathBuf)> {
+    let real = root.path.canonicalize()?;
+    match real.strip_prefix(&confined.1) {
+        Ok(way) => Ok((way.as_os_str().as_bytes().to_vec(), real.clone())),
+        Err(_) => Err(Errno::XDEV.into()),
+    }
+}
+
+/// A walk that can go on.
+struct Begun {
+    walker: Arc<Walker>,
+    root: Arc<Node>,
+    /// With the rules above the root.
+    trouble: Option<Trouble>,
+}
+
+/// The walk of one root.
+pub(super) struct Walker {
+    plan: Arc<Plan>,
+    root: Root,
+    anchor: Arc<Anchor>,
+    globs: Globs,
+    rules: Option<Rules>,
+    confined: Option<Confined>,
+    /// What is before the path from the root: as it is listed, and as globs see it.
+    shown: Vec<u8>,
+    walked: Vec<u8>,
+    /// That of the root, if the walk stays on it.
+    device: Option<u64>,
+    /// Whether the rules of directories at the depth limit are told of.
+    as_parallel: bool,
+    /// How many links to directories were followed.
+    followed: AtomicU64,
+    token: CancelToken,
+}
+
+/// A directory of the walk.
+pub(super) struct Node {
+    /// From the root, without a slash at its end.
+    path: Box<[u8]>,
+    depth: usize,
+    /// `None` when it had to be closed to keep few open.
+    fd: Mutex<Option<Arc<OwnedFd>>>,
+    layer: Option<Arc<Layer>>,
+    /// Known when links are followed.
+    ancestor: Option<Arc<Ancestor>>,
+}
+
+impl Node {
+    fn fd(&self) -> MutexGuard<'_, Option<Arc<OwnedFd>>> {
+        self.fd.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A directory that a link must not lead back to.
+struct Ancestor {
+    id: Id,
+    path: PathBuf,
+    above: Option<Arc<Ancestor>>,
+}
+
+impl Drop for Ancestor {
+    fn drop(&mut self) {
+        // One after the other: see `Layer`.
+        let mut above = self.above.take();
+        while let Some(mut ancestor) = above.and_then(Arc::into_inner) {
+            above = ancestor.above.take();
+        }
+    }
+}
+
+/// A directory that has been found and not been read.
+pub(super) struct Task {
+    parent: Arc<Node>,
+    name: CString,
+    /// Whether a link leads to it.
+    is_link: bool,
+}
+
+/// A directory that is being read.
+pub(super) struct Reading {
+    node: Arc<Node>,
+    /// Needed until all names have been read.
+    fd: Option<Arc<OwnedFd>>,
+    names: Names,
+    /// Whether all names have been read.
+    is_over: bool,
+}
+
+/// What an entry is.
+enum Judged {
+    Nothing,
+    Dir(Task),
+    File(Found),
+    Trouble(Trouble),
+}
+
+/// What a thread needs again and again.
+pub(super) struct Desk {
+    buffer: Vec<u8>,
+    spare: Vec<Names>,
+    /// The directories that it has opened, in that order.
+    open: VecDeque<Weak<Node>>,
+    /// An entry's path, as it is listed, as globs see it, and its absolute one.
+    path: Vec<u8>,
+    walked: Vec<u8>,
+    absolute: Vec<u8>,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk {
+            buffer: Vec::new(),
+            spare: Vec::new(),
+            open: VecDeque::new(),
+            path: Vec::new(),
+            walked: Vec::new(),
+            absolute: Vec::new(),
+        }
+    }
+
+    /// Closes all but the last few opened.
+    fn close(&mut self, keep: usize) {
+        self.open.retain(|node| node.strong_count() > 0);
+        while self.open.len() > keep {
+            if let Some(node) = self.open.pop_front().and_then(|node| node.upgrade()) {
+                node.fd().take();
+            }
+        }
+    }
+}
+
+impl Walker {
+    /// Opens the root. Trouble with the rules above it comes beside.
+    fn begin(
+        plan: Arc<Plan>,
+        root: &Root,
+        as_parallel: bool,
+        token: &CancelToken,
+    ) -> std::result::Result<Begun, Trouble> {
+        let filters = &plan.filters;
+        let scope = &filters.scope;
+        let failed = |error: io::Error| Trouble::io(&root.written, error);
+        let (fd, confined, real) = match &plan.confined {
+            None => (beneath::open_dir(&root.path).map_err(failed)?, None, None),
+            Some(outer) => {
+                let (mut way, real) = below(outer, root).map_err(failed)?;
+                let flags = dir::dir_flags();
+                let fd =
+                    beneath::open(outer.0.as_fd(), &way, flags, Links::Inside).map_err(failed)?;
+                if !way.is_empty() {
+                    way.push(b'/');
+                }
+                let (dir, path) = (Arc::clone(&outer.0), outer.1.clone());
+                (fd, Some(Confined { dir, root: way, path }), Some(real))
+            }
+        };
+        let links = match (scope.follow_links, &confined) {
+            (false, _) => Links::Refused,
+            (true, None) => Links::Followed,
+            (true, Some(_)) => Links::Inside,
+        };
+        let anchor = match &confined {
+            // A link may lead to what is beside the root.
+            Some(confined) if links == Links::Inside => Anchor {
+                dir: confined.dir.try_clone().map_err(failed)?,
+                below: confined.root.clone(),
+                links,
+            },
+            _ => Anchor { dir: fd.try_clone().map_err(failed)?, below: Vec::new(), links },
+        };
+        let fd = Arc::new(fd);
+        let mut rules = Rules::new(
+            &scope.ignore,
+            &scope.limits,
+            plan.named.clone(),
+            plan.global.clone(),
+            filters.base(),
+            confined.clone(),
+        );
+        let (mut layer, mut trouble) = (None, None);
+        let look_above = rules.is_some() || scope.follow_links;
+        let real = match real {
+            Some(real) => Some(real),
+            None if look_above => root.path.canonicalize().ok(),
+            None => None,
+        };
+        if let (Some(rules), Some(real)) = (&mut rules, &real) {
+            let (above, error) = rules.read_above(real, scope.follow_links);
+            layer = above;
+            trouble = error.map(|error| Trouble::entry(root, error));
+        }
+        let id = dir::stat_open(fd.as_fd()).map_err(failed)?.id;
+        let ancestor = scope.follow_links.then(|| {
+            let outermost = confined.as_ref().map_or(Path::new("/"), |confined| &confined.path);
+            let above = real.as_deref().and_then(|real| ancestors(real, outermost));
+            Arc::new(Ancestor { id, path: root.written.clone(), above })
+        });
+        let mut shown = text::path_bytes(&root.written).into_owned();
+        if !shown.is_empty() && !shown.ends_with(b"/") {
+            shown.push(b'/');
+        }
+        let node =
+            Node { path: Box::default(), depth: 0, fd: Mutex::new(Some(fd)), layer, ancestor };
+        let walker = Walker {
+            globs: Globs::new(filters, &root.path),
+            walked: names::walked_prefix(&root.path),
+            device: scope.one_file_system.then_some(id.device),
+            followed: AtomicU64::new(0),
+            token: token.clone(),
+            root: root.clone(),
+            anchor: Arc::new(anchor),
+            rules,
+            confined,
+            shown,
+            as_parallel,
+            plan,
+        };
+        Ok(Begun { walker: Arc::new(walker), root: Arc::new(node), trouble })
+    }
+
+    fn scope(&self) -> &crate::scope::Scope {
+        &self.plan.filters.scope
+    }
+
+    fn gathering(&self, by: SortBy) -> Gathering {
+        let scope = self.scope();
+        let anchor = Some((Arc::clone(&self.anchor), self.shown.len()));
+        Gathering::new(self.root.index, anchor, (by, scope.order, scope.head))
+    }
+
+    /// Begins to read the root.
+    fn enter_root(
+        &self,
+        root: Arc<Node>,
+        desk: &mut Desk,
+        tell: &mut dyn FnMut(Trouble),
+    ) -> Option<Reading> {
+        let fd = root.fd().clone()?;
+        if self.scope().max_depth == Some(0) {
+            if self.as_parallel {
+                self.tell_rules(&root, fd.as_fd(), tell);
+            }
+            return None;
+        }
+        let layer = root.layer.clone();
+        let ancestor = root.ancestor.clone();
+        self.read_first(fd, (Box::default(), 0), layer, ancestor, desk, tell)
+    }
+
+    /// Opens a directory and reads its rules and first names.
+    fn enter(
+        &self,
+        task: &Task,
+        desk: &mut Desk,
+        tell: &mut dyn FnMut(Trouble),
+    ) -> Option<Reading> {
+        let path = join(&task.parent.path, task.name.to_bytes());
+        let depth = task.parent.depth + 1;
+        let fd = match self.open(task, &path, desk) {
+            Ok(fd) => Arc::new(fd),
+            Err(error) => {
+                tell(Trouble::io(&self.show(&path), error));
+                return None;
+            }
+        };
+        let mut layer = task.parent.layer.clone();
+        let mut ancestor = None;
+        let mut is_foreign = false;
+        if self.device.is_some() || task.parent.ancestor.is_some() {
+            let id = match dir::stat_open(fd.as_fd()) {
+                Ok(stat) => stat.id,
+                Err(error) => {
+                    tell(Trouble::io(&self.show(&path), error));
+                    return None;
+                }
+            };
+            is_foreign = self.device.is_some_and(|device| device != id.device);
+            ancestor = task.parent.ancestor.as_ref().map(|above| {
+                let path = self.show(&path);
+                Arc::new(Ancestor { id, path, above: Some(Arc::clone(above)) })
+            });
+        }
+        let is_deepest = self.scope().max_depth.is_some_and(|max| depth >= max);
+        if is_foreign || is_deepest {
+            let node = Node { path, depth, fd: Mutex::new(None), layer: layer.take(), ancestor };
+            self.tell_rules(&node, fd.as_fd(), tell);
+            return None;
+        }
+        self.read_first(fd, (path, depth), layer, ancestor, desk, tell)
+    }
+
+    /// Reads the rules of an open directory and its first names.
+    fn read_first(
+        &self,
+        fd: Arc<OwnedFd>,
+        (path, depth): (Box<[u8]>, usize),
+        mut layer: Option<Arc<Layer>>,
+        ancestor: Option<Arc<Ancestor>>,
+        desk: &mut Desk,
+        tell: &mut dyn FnMut(Trouble),
+    ) -> Option<Reading> {
+        let mut names = desk.spare.pop().unwrap_or_default();
+        names.clear();
+        let is_over;
+        let mut present = Present::unknown();
+        let worth = self.globs.worth(&path);
+        match worth {
+            Worth::Nothing => return None,
+            Worth::Only(name) => {
+                is_over = true;
+                if let Some(name) = dir::c_name(name.as_bytes())
+                    && let Ok(stat) = dir::stat(fd.as_fd(), &name, false, SortBy::Nothing)
+                {
+                    names.push(&name, stat.kind);
+                }
+            }
+            Worth::All | Worth::Some => {
+                let with_rules = self.rules.as_ref().is_some_and(Rules::are_in_directories);
+                let enough = if with_rules { NAMES_BEFORE_RULES } else { 0 };
+                is_over = loop {
+                    match dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut names) {
+                        Ok(true) if names.len() < enough => {}
+                        Ok(more) => break !more,
+                        Err(error) => {
+                            tell(Trouble::io(&self.show(&path), error));
+                            break true;
+                        }
+                    }
+                };
+                if is_over {
+                    present = Present::among(&names);
+                }
+            }
+        }
+        if let Some(rules) = &self.rules
+            && rules.are_in_directories()
+        {
+            let (next, error) = self.read_rules(rules, &path, fd.as_fd(), present, layer);
+            layer = next;
+            tell_error(&self.root, &self.show(&path), error, tell);
+        }
+        let node = Node { path, depth, fd: Mutex::new(Some(Arc::clone(&fd))), layer, ancestor };
+        let node = Arc::new(node);
+        desk.open.push_back(Arc::downgrade(&node));
+        if desk.open.len() > self.scope().limits.max_open_directories {
+            desk.close(self.scope().limits.max_open_directories / 2);
+        }
+        Some(Reading { node, fd: Some(fd), names, is_over })
+    }
+
+    fn read_rules(
+        &self,
+        rules: &Rules,
+        path: &[u8],
+        fd: BorrowedFd<'_>,
+        present: Present,
+        above: Option<Arc<Layer>>,
+    ) -> (Option<Arc<Layer>>, Option<ignore::Error>) {
+        let begin = if path.is_empty() { 0 } else { path.len() + 1 };
+        let mut confined = Vec::new();
+        if let Some(outer) = &self.confined {
+            confined.extend_from_slice(&outer.root);
+            confined.extend_from_slice(path);
+            if !path.is_empty() {
+                confined.push(b'/');
+            }
+        }
+        let shown = self.show(path);
+        let place = rules::Place { fd, shown: &shown, confined: &confined };
+        rules.read(&place, present, above, begin)
+    }
+
+    /// Tells what is wrong with the rules of a directory that is not read.
+    fn tell_rules(&self, node: &Node, fd: BorrowedFd<'_>, tell: &mut dyn FnMut(Trouble)) {
+        if let Some(rules) = &self.rules
+            && rules.are_in_directories()
+        {
+            let above = node.layer.clone();
+            let (_, error) = self.read_rules(rules, &node.path, fd, Present::unknown(), above);
+            tell_error(&self.root, &self.show(&node.path), error, tell);
+        }
+    }
+
+    /// Reads more names, in place of those that were read before. Says whether there are any.
+    fn read_more(
+        &self,
+        reading: &mut Reading,
+        desk: &mut Desk,
+        tell: &mut dyn FnMut(Trouble),
+    ) -> bool {
+        while !reading.is_over {
+            reading.names.clear();
+            self.read_piece(reading, desk, tell);
+            if reading.names.len() > 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Reads all further names, and closes the directory.
+    fn read_rest(&self, reading: &mut Reading, desk: &mut Desk, tell: &mut dyn FnMut(Trouble)) {
+        while !reading.is_over && self.stop().is_none() {
+            self.read_piece(reading, desk, tell);
+        }
+        reading.fd = None;
+    }
+
+    fn read_piece(&self, reading: &mut Reading, desk: &mut Desk, tell: &mut dyn FnMut(Trouble)) {
+        let Some(fd) = &reading.fd else {
+            reading.is_over = true;
+            return;
+        };
+        match dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut reading.names) {
+            Ok(more) => reading.is_over = !more,
+            Err(error) => {
+                tell(Trouble::io(&self.show(&reading.node.path), error));
+                reading.is_over = true;
+            }
+        }
+    }
+
+    fn open(&self, task: &Task, path: &[u8], desk: &mut Desk) -> io::Result<OwnedFd> {
+        let mut tried = false;
+        loop {
+            let parent = self.reopen(&task.parent);
+            let opened = parent.and_then(|parent| match (&self.confined, task.is_link) {
+                (Some(confined), true) => {
+                    let way = [&confined.root, path].concat();
+                    beneath::open(confined.dir.as_fd(), &way, dir::dir_flags(), Links::Inside)
+                }
+                _ => Ok(dir::open(parent.as_fd(), &task.name, task.is_link)?),
+            });
+            match opened {
+                Err(error) if !tried && is_shortage(&error) => {
+                    desk.close(0);
+                    tried = true;
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    /// The descriptor of a directory, opened again if it had been closed.
+    fn reopen(&self, node: &Node) -> io::Result<Arc<OwnedFd>> {
+        let mut fd = node.fd();
+        if let Some(fd) = &*fd {
+            return Ok(Arc::clone(fd));
+        }
+        let opened = Arc::new(self.anchor.open(&node.path, dir::dir_flags())?);
+        *fd = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// Makes the desk ready for entries of this directory.
+    fn lay_out(&self, node: &Node, desk: &mut Desk) {
+        let lay = |into: &mut Vec<u8>, prefix: &[u8]| {
+            into.clear();
+            into.extend_from_slice(prefix);
+            into.extend_from_slice(&node.path);
+            if !node.path.is_empty() {
+                into.push(b'/');
+            }
+        };
+        lay(&mut desk.path, b"");
+        lay(&mut desk.walked, &self.walked);
+        let absolute = self.rules.as_ref().map_or(&b""[..], Rules::absolute);
+        match absolute.is_empty() {
+            true => desk.absolute.clear(),
+            false => lay(&mut desk.absolute, absolute),
+        }
+    }
+
+    /// The path of a directory of files, as it is listed, with a slash behind it.
+    fn listed_dir(&self, node: &Node) -> Vec<u8> {
+        let mut dir = [&self.shown, &*node.path].concat();
+        if !node.path.is_empty() {
+            dir.push(b'/');
+        }
+        dir
+    }
+
+    /// Whether an entry comes of a directory, and what. The desk has been laid out for it.
+    fn judge(
+        &self,
+        reading: (&Arc<Node>, BorrowedFd<'_>),
+        name: &CStr,
+        mut kind: Kind,
+        desk: &mut Desk,
+    ) -> Judged {
+        let (node, fd) = reading;
+        let scope = self.scope();
+        let bytes = name.to_bytes();
+        if kind == Kind::Unknown {
+            match dir::stat(fd, name, false, SortBy::Nothing) {
+                Ok(stat) => kind = stat.kind,
+                Err(error) => {
+                    return Judged::Trouble(Trouble::io(&self.show_in(node, bytes), error));
+                }
+            }
+        }
+        let mut looked = None;
+        let is_link = kind == Kind::Link;
+        if is_link {
+            if !scope.follow_links {
+                return Judged::Nothing;
+            }
+            match self.follow(node, fd, name) {
+                Ok(stat) => {
+                    kind = stat.kind;
+                    looked = Some(stat);
+                }
+                Err(error) => {
+                    return match self.passes(node, bytes, false, desk) {
+                        true => Judged::Trouble(Trouble::io(&self.show_in(node, bytes), error)),
+                        false => Judged::Nothing,
+                    };
+                }
+            }
+            if kind == Kind::Dir
+                && let Some(stat) = looked
+                && let Some(ancestor) = loops(node, stat.id)
+            {
+                let child = self.show_in(node, bytes);
+                return Judged::Trouble(Trouble::looped(&self.root, ancestor, child));
+            }
+        }
+        let is_dir = match kind {
+            Kind::Dir => true,
+            Kind::File => false,
+            _ => return Judged::Nothing,
+        };
+        if (scope.prune_vcs && is_vcs_name(OsStr::from_bytes(bytes)))
+            || !self.passes(node, bytes, is_dir, desk)
+        {
+            return Judged::Nothing;
+        }
+        match is_dir {
+            true => self.descend(node, name, is_link),
+            false => self.list((fd, name), looked),
+        }
+    }
+
+    fn descend(&self, node: &Arc<Node>, name: &CStr, is_link: bool) -> Judged {
+        let scope = self.scope();
+        let is_too_deep = scope.max_depth.is_some_and(|max| node.depth + 1 >= max);
+        if is_too_deep && !(self.as_parallel && self.rules.is_some()) {
+            return Judged::Nothing;
+        }
+        if is_link {
+            let max = scope.limits.max_followed_directories;
+            if self.followed.fetch_add(1, Ordering::Relaxed) >= max {
+                let at = self.show_in(node, name.to_bytes());
+                let message = format!("the link is over max_followed_directories ({max})");
+                return Judged::Trouble(Trouble::limit(&at, message));
+            }
+        }
+        Judged::Dir(Task { parent: Arc::clone(node), name: name.to_owned(), is_link })
+    }
+
+    /// Looks at a file, once, if its time or size counts.
+    fn list(&self, (fd, name): (BorrowedFd<'_>, &CStr), looked: Option<Stat>) -> Judged {
+        let scope = self.scope();
+        let by_time = !matches!(scope.sort_by, SortBy::Path | SortBy::Nothing);
+        let mut found = Found::default();
+        if by_time || scope.max_file_bytes.is_some() {
+            let stat = match looked {
+                Some(stat) => Some(stat),
+                None => dir::stat(fd, name, false, scope.sort_by).ok(),
+            };
+            found.bytes = stat.map(|stat| stat.bytes);
+            found.time = stat.and_then(|stat| stat.time);
+            if scope.max_file_bytes.zip(found.bytes).is_some_and(|(max, bytes)| bytes > max) {
+                return Judged::Nothing;
+            }
+        }
+        if let Some(progress) = &scope.progress {
+            progress.list_one();
+        }
+        Judged::File(found)
+    }
+
+    /// What a link leads to.
+    fn follow(&self, node: &Node, fd: BorrowedFd<'_>, name: &CStr) -> io::Result<Stat> {
+        let by = self.scope().sort_by;
+        let Some(confined) = &self.confined else { return dir::stat(fd, name, true, by) };
+        let path = join(&node.path, name.to_bytes());
+        let way = [&confined.root, &*path].concat();
+        let flags = rustix::fs::OFlags::PATH;
+        let opened = beneath::open(confined.dir.as_fd(), &way, flags, Links::Inside)?;
+        dir::stat_handle(opened.as_fd(), by)
+    }
+
+    /// Whether globs, rules, types and the dot at its beginning let an entry pass.
+    fn passes(&self, node: &Node, name: &[u8], is_dir: bool, desk: &mut Desk) -> bool {
+        let scope = self.scope();
+        let types = &self.plan.filters.types;
+        let has_rules = self.rules.is_some();
+        if has_rules || !self.globs.are_none() {
+            replace_name(&mut desk.walked, self.walked.len() + dir_bytes(node), name);
+        }
+        match self.globs.verdict(name, &desk.walked, is_dir) {
+            Verdict::Ignored => return false,
+            Verdict::Listed => return true,
+            Verdict::None => {}
+        }
+        let mut is_listed = false;
+        if let Some(rules) = &self.rules
+            && (node.layer.is_some() || rules.named_or_global())
+        {
+            replace_name(&mut desk.path, dir_bytes(node), name);
+            if !desk.absolute.is_empty() {
+                replace_name(&mut desk.absolute, rules.absolute().len() + dir_bytes(node), name);
+            }
+            let entry = rules::Named {
+                below_root: &desk.path,
+                walked: &desk.walked,
+                absolute: &desk.absolute,
+                is_dir,
+            };
+            match rules.verdict(node.layer.as_deref(), &entry) {
+                Verdict::Ignored => return false,
+                Verdict::Listed => is_listed = true,
+                Verdict::None => {}
+            }
+        }
+        if !types.is_empty() {
+            match types.matched(Path::new(OsStr::from_bytes(name)), is_dir) {
+                ignore::Match::Ignore(_) => return false,
+                ignore::Match::Whitelist(_) => is_listed = true,
+                ignore::Match::None => {}
+            }
+        }
+        is_listed || scope.hidden || !name.starts_with(b".")
+    }
+
+    /// A path from the root as it is listed.
+    fn show(&self, path: &[u8]) -> PathBuf {
+        let root = &self.root.written;
+        if path.is_empty() { root.clone() } else { root.join(OsStr::from_bytes(path)) }
+    }
+
+    fn show_in(&self, node: &Node, name: &[u8]) -> PathBuf {
+        self.show(&join(&node.path, name))
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        self.token.stop()
+    }
+}
+
+/// How long a directory's path from the root is, with the slash behind it.
+fn dir_bytes(node: &Node) -> usize {
+    if node.path.is_empty() { 0 } else { node.path.len() + 1 }
+}
+
+fn replace_name(path: &mut Vec<u8>, dir: usize, name: &[u8]) {
+    path.truncate(dir);
+    path.extend_from_slice(name);
+}
+
+fn join(dir: &[u8], name: &[u8]) -> Box<[u8]> {
+    if dir.is_empty() { name.into() } else { [dir, b"/", name].concat().into() }
+}
+
+fn is_shortage(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+fn tell_error(root: &Root, at: &Path, error: Option<ignore::Error>, tell: &mut dyn FnMut(Trouble)) {
+    if let Some(error) = error {
+        tell(Trouble::rules(root, at, &error));
+    }
+}
+
+/// The real directories above the real path of a root, up to one.
+fn ancestors(real: &Path, outermost: &Path) -> Option<Arc<Ancestor>> {
+    let mut above: Vec<_> =
+        real.ancestors().skip(1).take_while(|dir| dir.starts_with(outermost)).collect();
+    above.reverse();
+    above.into_iter().fold(None, |above, path| {
+        match dir::open_handle(path.as_os_str()).ok().and_then(|fd| dir::stat_open(fd.as_fd()).ok())
+        {
+            Some(stat) => Some(Arc::new(Ancestor { id: stat.id, path: path.to_path_buf(), above })),
+            None => above,
+        }
+    })
+}
+
+/// The directory above that a link leads back to.
+fn loops(node: &Node, id: Id) -> Option<&Path> {
+    let mut next = node.ancestor.as_deref();
+    while let Some(ancestor) = next {
+        if ancestor.id == id {
+            return Some(&ancestor.path);
+        }
+        next = ancestor.above.as_deref();
+    }
+    None
+}
