@@ -2,10 +2,12 @@
 //!
 //! All run on the same generated tree of 2,000 files with the default pool, in a warm cache:
 //! `list` is the walk alone, `search` a literal in all files, `first` the first 50 matches of a
-//! frequent word, `slice` and `file` one haystack of 64 KiB, and `compile` the cost of a pattern
-//! with a Unicode class, which exceeds that of searching a small tree.
+//! frequent word, `rg` what ripgrep's command line takes for all lines with that word in some of the
+//! files, `slice` and `file` one haystack of 64 KiB, and `compile` the cost of a pattern with a
+//! Unicode class, which exceeds that of searching a small tree.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ingrep::rg::Command;
 use ingrep::{CancelToken, Limits, Query, Scope, SortBy};
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -56,6 +58,14 @@ fn faces(criterion: &mut Criterion) {
         .compile()
         .expect("a pattern");
     group.bench_function("first", |b| b.iter(|| first.collect(&token).expect("a root")));
+    for (name, argv) in [
+        ("rg --json", &["--json", "compute", "-g*.rs"][..]),
+        ("rg -nH", &["-nH", "compute", "-g*.rs"]),
+        ("rg -c", &["-c", "compute", "-g*.rs"]),
+    ] {
+        let command = Command::new(dir.path()).args(argv);
+        group.bench_function(name, |b| b.iter(|| command.output(&token).expect("no fault")));
+    }
     group.finish();
 
     let haystack = text(1_200, 7);

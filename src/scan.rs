@@ -27,6 +27,10 @@ const MATCHES_PER_LOOK: u64 = 64;
 /// How much of a file is read before the token is asked again.
 const READ_BYTES: usize = 1 << 18;
 
+/// What the standard library reads of a standard input before it gets out of the way. It can be seen:
+/// a NUL is found with the whole portion that it was read in.
+const STDIN_BUFFER_BYTES: usize = 8 << 10;
+
 /// Searches one file after another. It holds buffers, so a worker keeps its own.
 pub(crate) struct Scanner {
     searcher: Searcher,
@@ -59,6 +63,20 @@ pub(crate) struct Scanned {
     /// Set when the token ended the search of this file.
     pub(crate) stopped: Option<Stop>,
     pub(crate) opened: bool,
+    /// Whether what renders took a line, be it one of which nothing was to be written.
+    pub(crate) rendered: bool,
+}
+
+/// The sink of a search, whoever made it.
+pub(crate) type AnySink<'a> = &'a mut (dyn Sink<Error = io::Error> + 'a);
+
+/// A search that waits for its sink.
+pub(crate) type Pending<'a> = Box<dyn FnOnce(AnySink<'_>) -> io::Result<()> + 'a>;
+
+/// Writes down what is found while it is found, in place of a [`FileMatches`].
+pub(crate) trait Render {
+    /// Makes a sink, lets `search` run into it, and takes from it what it has come to.
+    fn render(&mut self, matcher: &Matcher, search: Pending<'_>) -> io::Result<()>;
 }
 
 /// How a file is searched beyond what its query says.
@@ -74,12 +92,15 @@ pub(crate) struct Visit<'a> {
     pub(crate) whole: bool,
     /// Whether one match is all that is asked for.
     pub(crate) first_only: bool,
+    /// Who gets what is found, if it is not to be kept. The limits of a result do not count then.
+    pub(crate) render: Option<&'a mut dyn Render>,
     pub(crate) token: &'a CancelToken,
 }
 
 impl<'a> Visit<'a> {
     pub(crate) fn new(path: &'a Path, explicit: bool, token: &'a CancelToken) -> Visit<'a> {
-        Visit { path, explicit, count_only: None, whole: false, first_only: false, token }
+        let (count_only, whole, first_only, render) = (None, false, false, None);
+        Visit { path, explicit, count_only, whole, first_only, render, token }
     }
 }
 
@@ -138,12 +159,13 @@ impl Scanner {
     }
 
     /// Searches the file at this place, which is reported under the visit's path.
-    pub(crate) fn scan_file(&mut self, at: Place<'_>, visit: &Visit<'_>) -> Scanned {
+    pub(crate) fn scan_file(&mut self, at: Place<'_>, visit: &mut Visit<'_>) -> Scanned {
         let skipped = |trouble| Scanned {
             found: FileMatches::new(visit.path),
             trouble: Some(trouble),
             stopped: None,
             opened: false,
+            rendered: false,
         };
         let haystack = match haystack::open(at) {
             Ok(haystack) => haystack,
@@ -157,14 +179,14 @@ impl Scanner {
             return skipped(self.too_large(visit.path));
         }
         if visit.whole && haystack.bytes <= self.caps.max_multi_line_bytes as u64 {
-            return self.scan_whole(&haystack.file, visit);
+            return self.scan(Input::Whole(&haystack.file), visit);
         }
         self.scan_reader(&haystack.file, visit)
     }
 
     /// Searches a FIFO or device that the caller named. Opening it can wait for as long as its
     /// other end likes.
-    pub(crate) fn scan_special(&mut self, at: &Path, visit: &Visit<'_>) -> Scanned {
+    pub(crate) fn scan_special(&mut self, at: &Path, visit: &mut Visit<'_>) -> Scanned {
         match std::fs::File::open(at) {
             Ok(file) => self.scan_reader(file, visit),
             Err(error) => Scanned {
@@ -172,72 +194,69 @@ impl Scanner {
                 trouble: Some(Diagnostic::io(visit.path, &error)),
                 stopped: None,
                 opened: false,
+                rendered: false,
             },
         }
     }
 
     /// Searches what is read until its end.
-    pub(crate) fn scan_reader(&mut self, inner: impl Read, visit: &Visit<'_>) -> Scanned {
-        self.scan(visit, |searcher, matcher, sink| {
-            let reader = StoppableReader { inner, token: visit.token, stopped: sink.stopped };
-            searcher.search_reader(&matcher.0, reader, sink)
-        })
+    pub(crate) fn scan_reader(&mut self, mut inner: impl Read, visit: &mut Visit<'_>) -> Scanned {
+        self.scan(Input::Reader(&mut inner), visit)
     }
 
-    fn scan_whole(&mut self, file: &std::fs::File, visit: &Visit<'_>) -> Scanned {
-        self.scan(visit, |searcher, matcher, sink| {
-            let mut bytes = Vec::new();
-            let reader = StoppableReader { inner: file, token: visit.token, stopped: sink.stopped };
-            io::BufReader::with_capacity(READ_BYTES, reader).read_to_end(&mut bytes)?;
-            // Nothing is mapped where there is nothing.
-            if bytes.is_empty() {
-                return searcher.search_reader(&matcher.0, &bytes[..], sink);
-            }
-            searcher.search_slice(&matcher.0, &bytes, sink)
-        })
+    /// Searches the standard input, as ripgrep reads it: through a small buffer.
+    pub(crate) fn scan_stdin(&mut self, mut inner: impl Read, visit: &mut Visit<'_>) -> Scanned {
+        self.scan(Input::Stdin(&mut inner), visit)
     }
 
     /// Searches bytes in memory.
-    pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &Visit<'_>) -> Scanned {
-        self.scan(visit, |searcher, matcher, sink| searcher.search_slice(&matcher.0, bytes, sink))
+    pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &mut Visit<'_>) -> Scanned {
+        self.scan(Input::Slice(bytes), visit)
     }
 
-    fn scan(
-        &mut self,
-        visit: &Visit<'_>,
-        search: impl FnOnce(&mut Searcher, &Matcher, &mut Collecting<'_>) -> io::Result<()>,
-    ) -> Scanned {
+    fn scan(&mut self, input: Input<'_>, visit: &mut Visit<'_>) -> Scanned {
         self.searcher.set_binary_detection(match (self.binary, visit.explicit) {
             (Binary::Text, _) => BinaryDetection::none(),
             (Binary::Quit, _) | (Binary::Auto, false) => BinaryDetection::quit(0),
             (Binary::Convert, _) | (Binary::Auto, true) => BinaryDetection::convert(0),
         });
-        let stopped = Cell::new(None);
+        let (stopped, rendered) = (Cell::new(None), Cell::new(false));
         let mut found = FileMatches::new(visit.path);
-        let mut sink = Collecting {
-            matcher: &self.matcher,
-            caps: &self.caps,
-            multi_line: self.multi_line,
-            token: visit.token,
-            stopped: &stopped,
-            first_only: visit.first_only,
-            full: visit.count_only,
-            kept_matches: 0,
-            located: Located::default(),
-            replacement: self.replacement.as_deref(),
-            found: &mut found,
+        let (searcher, matcher) = (&mut self.searcher, &self.matcher);
+        let watch = Watch { token: visit.token, stopped: &stopped };
+        let result = match visit.render.take() {
+            _ if self.searches_nothing => Ok(()),
+            Some(render) => render.render(
+                matcher,
+                Box::new(|sink| {
+                    let sink = Watched { sink, watch, rendered: &rendered };
+                    input.search(searcher, matcher, watch, sink)
+                }),
+            ),
+            None => {
+                let sink = Collecting {
+                    matcher,
+                    caps: &self.caps,
+                    multi_line: self.multi_line,
+                    watch,
+                    first_only: visit.first_only,
+                    full: visit.count_only,
+                    kept_matches: 0,
+                    located: Located::default(),
+                    replacement: self.replacement.as_deref(),
+                    found: &mut found,
+                };
+                input.search(searcher, matcher, watch, sink)
+            }
         };
-        let result = match self.searches_nothing {
-            true => Ok(()),
-            false => search(&mut self.searcher, &self.matcher, &mut sink),
-        };
-        let stopped = stopped.get();
+        // What renders asks the token as well: a line can become any number of lines.
+        let stopped = stopped.get().or_else(|| visit.token.stop().filter(|_| result.is_err()));
         let trouble = match result {
             Err(error) if stopped.is_none() => Some(self.trouble(visit.path, &error)),
             _ => None,
         };
         found.complete = trouble.is_none() && stopped.is_none();
-        Scanned { found, trouble, stopped, opened: true }
+        Scanned { found, trouble, stopped, opened: true, rendered: rendered.get() }
     }
 
     fn trouble(&self, path: &Path, error: &io::Error) -> Diagnostic {
@@ -258,20 +277,74 @@ impl Scanner {
     }
 }
 
+/// What is searched.
+enum Input<'a> {
+    Reader(&'a mut dyn Read),
+    Stdin(&'a mut dyn Read),
+    /// A file as one slice.
+    Whole(&'a std::fs::File),
+    Slice(&'a [u8]),
+}
+
+impl Input<'_> {
+    fn search(
+        self,
+        searcher: &mut Searcher,
+        matcher: &Matcher,
+        watch: Watch<'_>,
+        sink: impl Sink<Error = io::Error>,
+    ) -> io::Result<()> {
+        let file = match self {
+            Input::Reader(inner) => {
+                return searcher.search_reader(&matcher.0, StoppableReader { inner, watch }, sink);
+            }
+            Input::Stdin(inner) => {
+                let reader = StoppableReader { inner, watch };
+                let reader = io::BufReader::with_capacity(STDIN_BUFFER_BYTES, reader);
+                return searcher.search_reader(&matcher.0, reader, sink);
+            }
+            Input::Slice(bytes) => return searcher.search_slice(&matcher.0, bytes, sink),
+            Input::Whole(file) => file,
+        };
+        let mut bytes = Vec::new();
+        let reader = StoppableReader { inner: file, watch };
+        io::BufReader::with_capacity(READ_BYTES, reader).read_to_end(&mut bytes)?;
+        // Nothing is mapped where there is nothing.
+        match bytes.is_empty() {
+            true => searcher.search_reader(&matcher.0, &bytes[..], sink),
+            false => searcher.search_slice(&matcher.0, &bytes, sink),
+        }
+    }
+}
+
+/// The token of a search, and what it said.
+#[derive(Clone, Copy)]
+struct Watch<'a> {
+    token: &'a CancelToken,
+    stopped: &'a Cell<Option<Stop>>,
+}
+
+impl Watch<'_> {
+    fn go_on(self) -> bool {
+        if let Some(stop) = self.token.stop() {
+            self.stopped.set(Some(stop));
+        }
+        self.stopped.get().is_none()
+    }
+}
+
 /// Tests the token at every read and fills the buffer it is given, so that what the searcher sees
 /// does not depend on how the system chose to portion the file.
 struct StoppableReader<'a, R> {
     inner: R,
-    token: &'a CancelToken,
-    stopped: &'a Cell<Option<Stop>>,
+    watch: Watch<'a>,
 }
 
 impl<R: Read> Read for StoppableReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
-            if let Some(stop) = self.token.stop() {
-                self.stopped.set(Some(stop));
+            if !self.watch.go_on() {
                 return Err(io::Error::other("stopped"));
             }
             match self.inner.read(&mut buffer[filled..]) {
@@ -285,13 +358,56 @@ impl<R: Read> Read for StoppableReader<'_, R> {
     }
 }
 
+/// A sink that does not know of the token: it is asked at every line.
+struct Watched<'a> {
+    sink: AnySink<'a>,
+    watch: Watch<'a>,
+    rendered: &'a Cell<bool>,
+}
+
+impl Watched<'_> {
+    fn took_line(&self, goes_on: bool) -> bool {
+        self.rendered.set(self.rendered.get() || goes_on);
+        goes_on && self.watch.go_on()
+    }
+}
+
+impl Sink for Watched<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        let goes_on = self.sink.matched(searcher, found)?;
+        Ok(self.took_line(goes_on))
+    }
+
+    fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        let goes_on = self.sink.context(searcher, context)?;
+        Ok(self.took_line(goes_on))
+    }
+
+    fn context_break(&mut self, searcher: &Searcher) -> io::Result<bool> {
+        self.sink.context_break(searcher)
+    }
+
+    fn binary_data(&mut self, searcher: &Searcher, offset: u64) -> io::Result<bool> {
+        self.sink.binary_data(searcher, offset)
+    }
+
+    fn begin(&mut self, searcher: &Searcher) -> io::Result<bool> {
+        self.sink.begin(searcher)
+    }
+
+    fn finish(&mut self, searcher: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.sink.finish(searcher, finish)
+    }
+}
+
 /// Takes lines from the searcher into a [`FileMatches`], up to the caps; counts all of them.
 struct Collecting<'a> {
     matcher: &'a Matcher,
     caps: &'a Caps,
     multi_line: bool,
-    token: &'a CancelToken,
-    stopped: &'a Cell<Option<Stop>>,
+    watch: Watch<'a>,
     first_only: bool,
     /// Once a line has been dropped, all later ones are: what is kept is a head.
     full: Option<&'static str>,
@@ -302,16 +418,6 @@ struct Collecting<'a> {
 }
 
 impl Collecting<'_> {
-    fn go_on(&mut self) -> io::Result<bool> {
-        match self.token.stop() {
-            None => Ok(true),
-            Some(stop) => {
-                self.stopped.set(Some(stop));
-                Ok(false)
-            }
-        }
-    }
-
     /// Locates the matches in one line, or in the lines of a match across lines. Returns how many
     /// there are; those that begin within the kept part of the line are left in `self.located`.
     ///
@@ -324,7 +430,7 @@ impl Collecting<'_> {
             line.start + without_terminator(&buffer[line.clone()], searcher.line_terminator()).len()
         };
         let max = self.caps.max_line_bytes;
-        let (token, max_replaced) = (self.token, self.caps.max_result_bytes);
+        let (token, max_replaced) = (self.watch.token, self.caps.max_result_bytes);
         self.located.clear();
         let Located { spans, replaced, replaced_ends } = &mut self.located;
         let mut count = 0;
@@ -417,7 +523,7 @@ impl Sink for Collecting<'_> {
             found.bytes(),
             LineKind::Match,
         );
-        Ok(self.go_on()? && !self.first_only)
+        Ok(self.watch.go_on() && !self.first_only)
     }
 
     fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
@@ -436,7 +542,7 @@ impl Sink for Collecting<'_> {
             self.locate(searcher, context.bytes(), 0..context.bytes().len());
         }
         self.keep(context.line_number(), context.absolute_byte_offset(), context.bytes(), kind);
-        self.go_on()
+        Ok(self.watch.go_on())
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {

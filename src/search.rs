@@ -277,11 +277,11 @@ impl Search {
     fn search_one(
         &self,
         path: &Path,
-        scan: impl FnOnce(&mut Scanner, &Visit<'_>) -> Scanned,
+        scan: impl FnOnce(&mut Scanner, &mut Visit<'_>) -> Scanned,
     ) -> Result<FileMatches> {
         let token = CancelToken::new();
-        let visit = Visit::new(path, true, &token);
-        let scanned = self.engine.with_scanner(|scanner| scan(scanner, &visit))?;
+        let mut visit = Visit::new(path, true, &token);
+        let scanned = self.engine.with_scanner(|scanner| scan(scanner, &mut visit))?;
         match scanned.trouble {
             None => Ok(scanned.found),
             Some(trouble) => Err(refused(trouble, scanned.opened)),
@@ -339,7 +339,7 @@ impl Worker {
         let mut visit = Visit::new(&file.path, file.explicit, &self.token);
         visit.count_only = self.count_only.load(Ordering::Relaxed).then_some("max_lines");
         let place = file.place(&self.scope);
-        match self.engine.with_scanner(|scanner| scanner.scan_file(place, &visit)) {
+        match self.engine.with_scanner(|scanner| scanner.scan_file(place, &mut visit)) {
             Ok(scanned) => {
                 if let (true, Some(progress)) = (scanned.opened, &self.scope.progress) {
                     progress.search_one();

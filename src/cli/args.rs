@@ -30,7 +30,7 @@ pub(crate) enum Command {
     ///
     /// Exit codes as for grep.
     Glob(Box<GlobArguments>),
-    /// Do what ripgrep does with these arguments: --files, --json and -q. See `ingrep rg --help`.
+    /// Do what ripgrep does with these arguments. See `ingrep rg --help`.
     #[command(disable_help_flag = true)]
     Rg,
 }

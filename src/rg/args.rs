@@ -127,7 +127,8 @@ pub fn operands(args: &Args) -> Result<Operands, ArgsError> {
 
 /// Tells whether these arguments can be served.
 ///
-/// Only what decides in the end counts: `-l --json` is fine, and so is `--pre` with `--files`.
+/// Only what decides in the end counts: `--pre` with `--files` is fine, and without the crate's
+/// feature `rg-text`, which text output needs, so is `-l --json`.
 ///
 /// # Errors
 ///
@@ -135,23 +136,28 @@ pub fn operands(args: &Args) -> Result<Operands, ArgsError> {
 /// gives that answer, and gives it late: after paths, types and globs were looked at.
 ///
 /// ```
-/// # use ingrep::rg::args::{Args, Mode, check};
-/// let args = Args { mode: Mode::Count, ..Args::default() };
-/// assert!(check(&args).is_err_and(|why| why.to_string().starts_with("-c/--count is not served")));
+/// # use ingrep::rg::args::{Args, Preprocess, check};
+/// let args = Args { preprocess: Preprocess::Decompress, ..Args::default() };
+/// assert!(check(&args).is_err_and(|why| why.to_string().starts_with("-z/--search-zip is not")));
 /// ```
 pub fn check(args: &Args) -> Result<(), Unserved> {
-    match args.mode {
-        // Quiet, they all say no more than an exit code.
-        Mode::Text if !args.quiet => return Err(Unserved::TextOutput),
-        Mode::FilesWithMatches if !args.quiet => return Err(refused(FlagId::FilesWithMatches)),
-        Mode::FilesWithoutMatch if !args.quiet => return Err(refused(FlagId::FilesWithoutMatch)),
-        Mode::Count if !args.quiet => return Err(refused(FlagId::Count)),
-        Mode::CountMatches if !args.quiet => return Err(refused(FlagId::CountMatches)),
-        Mode::Generate(_) => return Err(refused(FlagId::Generate)),
-        Mode::Files if !args.quiet && matches!(args.color, Color::Always | Color::Ansi) => {
-            return Err(refused(FlagId::Color));
+    // Quiet, the modes say no more than an exit code.
+    if !args.quiet && !flags::TEXT {
+        match args.mode {
+            Mode::Text => return Err(Unserved::TextOutput),
+            Mode::FilesWithMatches => return Err(refused(FlagId::FilesWithMatches)),
+            Mode::FilesWithoutMatch => return Err(refused(FlagId::FilesWithoutMatch)),
+            Mode::Count => return Err(refused(FlagId::Count)),
+            Mode::CountMatches => return Err(refused(FlagId::CountMatches)),
+            Mode::Files if args.is_coloured() => return Err(refused(FlagId::Color)),
+            Mode::Files | Mode::Json | Mode::TypeList | Mode::Generate(_) => {}
         }
-        _ => {}
+    }
+    if let Mode::Generate(_) = args.mode {
+        return Err(refused(FlagId::Generate));
+    }
+    if args.writes_hyperlinks() {
+        return Err(refused(FlagId::HyperlinkFormat));
     }
     if !args.mode.searches() {
         return Ok(());
@@ -287,7 +293,7 @@ pub struct Args {
     pub path_separator: Option<u8>,
     /// Default: unsorted.
     pub sort: Option<Sort>,
-    /// Whether lines are numbered; JSON has numbers unless this is `Some(false)`.
+    /// `-n` and `-N`. Default: JSON has line numbers, text has them if there is a column.
     pub line_number: Option<bool>,
     /// Whether totals were asked for. Default: false.
     pub stats: bool,
@@ -301,7 +307,7 @@ pub struct Args {
     /// Default: [`Log::Off`].
     pub log: Log,
 
-    /// How text output would look. Nothing that is served depends on it.
+    /// How text output looks.
     pub text: TextLayout,
     /// Default: [`Color::Auto`].
     pub color: Color,
@@ -314,8 +320,8 @@ pub struct Args {
 pub struct TextLayout {
     /// `-b`.
     pub byte_offset: bool,
-    /// `--column`.
-    pub column: bool,
+    /// `--column`. Default: with `--vimgrep` only.
+    pub column: Option<bool>,
     /// The specifications of `--colors`, checked, in the order given.
     pub colors: Vec<String>,
     /// The separator between groups of context lines, unescaped; `None` for none. Default: `--`.
@@ -729,7 +735,7 @@ impl Default for TextLayout {
     fn default() -> TextLayout {
         TextLayout {
             byte_offset: false,
-            column: false,
+            column: None,
             colors: Vec::new(),
             context_separator: Some(b"--".to_vec()),
             field_context_separator: b"-".to_vec(),
@@ -849,7 +855,7 @@ impl fmt::Display for Unserved {
             Unserved::Flag { flag, reason } => {
                 write!(out, "{} is not served: {reason}", flag.flag().name())
             }
-            Unserved::TextOutput => out.write_str(flags::TEXT_MODE),
+            Unserved::TextOutput => out.write_str(flags::NO_TEXT),
             Unserved::Pcre2 => out.write_str("PCRE2 is not available in this build of ripgrep"),
         }
     }
@@ -904,6 +910,32 @@ impl Given {
 }
 
 impl Args {
+    /// Whether text is coloured. The output is never a terminal to us.
+    pub(super) fn is_coloured(&self) -> bool {
+        matches!(self.color, Color::Always | Color::Ansi)
+    }
+
+    /// Whether there would be hyperlinks in the output, which are no more than a kind of colour.
+    fn writes_hyperlinks(&self) -> bool {
+        let format = self.text.hyperlink_format.as_deref().unwrap_or_default();
+        let has_paths = !matches!(self.mode, Mode::Json | Mode::TypeList | Mode::Generate(_));
+        self.is_coloured() && has_paths && !self.quiet && !["", "none"].contains(&format)
+    }
+
+    /// Whether the column of a match is shown.
+    pub(super) fn shows_column(&self) -> bool {
+        self.text.column.unwrap_or(self.text.vimgrep)
+    }
+
+    /// Whether lines are numbered.
+    pub(super) fn numbers_lines(&self) -> bool {
+        self.line_number.unwrap_or(match self.mode {
+            Mode::Json => true,
+            Mode::Text => self.shows_column() || self.text.vimgrep,
+            _ => false,
+        })
+    }
+
     /// The only place where a flag acts. The match has no default arm, so that a flag cannot be in
     /// the table and be forgotten here.
     fn set(&mut self, flag: &Flag, given: Given) -> Result<(), String> {
@@ -1054,7 +1086,7 @@ impl Args {
                 self.buffering = if on { Buffering::Block } else { Buffering::Auto };
             }
             FlagId::ByteOffset => self.text.byte_offset = on,
-            FlagId::Column => self.text.column = on,
+            FlagId::Column => self.text.column = Some(on),
             FlagId::Colors => {
                 let spec = given.text()?;
                 check_color_spec(&spec)?;
@@ -1781,7 +1813,7 @@ mod tests {
         check("--line-buffered --no-block-buffered", "");
         check("-b", "text.byte_offset: true");
         check("--byte-offset --no-byte-offset", "");
-        check("--column --no-column --column", "text.column: true");
+        check("--column --no-column --column", "text.column: Some(true)");
         check(
             "--colors path:fg:red --colors=match:none",
             r#"text.colors: ["path:fg:red", "match:none"]"#,
@@ -1951,22 +1983,16 @@ mod tests {
             let unserved = super::check(&args).err().map(|why| why.to_string()).unwrap_or_default();
             assert_eq!(unserved, expected, "{line}");
         }
-        let text = "text output is not served, use --json, --files or -q/--quiet";
         let process = "no process is ever started (no effect with --files and --type-list)";
         let pcre2 = "PCRE2 is not available in this build of ripgrep";
-        check("foo", text);
+        let links = "--hyperlink-format is not served: hyperlinks are not written (no effect without colours)";
         check("--json foo", "");
         check("--files", "");
         check("-q foo", "");
         check("--type-list", "");
-        check("--json --no-json foo", text);
-        check("-l foo", &format!("-l/--files-with-matches is not served: {text}"));
         check("-l --json foo", "");
         check("-q -l foo", "");
         check("-q --count-matches --stats foo", "");
-        check("--files-without-match x", &format!("--files-without-match is not served: {text}"));
-        check("-c foo", &format!("-c/--count is not served: {text}"));
-        check("--json --count-matches x", &format!("--count-matches is not served: {text}"));
         check("--json --pre cat foo", &format!("--pre is not served: {process}"));
         check("--files --pre cat", "");
         check("--json --pre cat --no-pre foo", "");
@@ -1980,8 +2006,29 @@ mod tests {
         check("--json --engine=auto foo", "");
         check("--files -P", "");
         check("--json -o --column --stats --color=always -p foo", "");
-        let color = "output is never coloured, and `--files --color=always` is refused";
-        check("--files --color=ansi", &format!("--color is not served: {color}"));
+        check("--json -p --hyperlink-format=file foo", "");
+        if flags::TEXT {
+            check("foo", "");
+            check("-c foo", "");
+            check("--files --color=ansi", "");
+            check("--hyperlink-format=file foo", "");
+            check("--hyperlink-format=none -p foo", "");
+            check("--hyperlink-format=file -p foo", links);
+            check("--hyperlink-format=file --files --color=always", links);
+        } else {
+            let text = "text output is not built in, use --json, --files or -q/--quiet";
+            check("foo", text);
+            check("--json --no-json foo", text);
+            check("-l foo", &format!("-l/--files-with-matches is not served: {text}"));
+            check(
+                "--files-without-match x",
+                &format!("--files-without-match is not served: {text}"),
+            );
+            check("-c foo", &format!("-c/--count is not served: {text}"));
+            check("--json --count-matches x", &format!("--count-matches is not served: {text}"));
+            let layout = "it shapes text output only, which is not built in";
+            check("--files --color=ansi", &format!("--color is not served: {layout}"));
+        }
         check("--files -p -q", "");
         check(
             "--generate man",

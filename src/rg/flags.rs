@@ -31,7 +31,7 @@ pub const FLAGS: &[Flag] = &[
     switch(FlagId::ByteOffset, "byte-offset", Output, "put the byte offset before a printed line")
         .short('b')
         .negated("no-byte-offset")
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     switch(
         FlagId::CaseSensitive,
         "case-sensitive",
@@ -39,13 +39,12 @@ pub const FLAGS: &[Flag] = &[
         "upper and lower case differ (default)",
     )
     .short('s'),
-    value(FlagId::Color, "color", "WHEN", Output, "never, auto, always or ansi")
-        .no_effect("output is never coloured, and `--files --color=always` is refused"),
-    value(FlagId::Colors, "colors", "COLOR_SPEC", Output, "choose colours; the value is checked")
-        .no_effect("output is never coloured"),
+    value(FlagId::Color, "color", "WHEN", Output, "never, auto (as never), always or ansi")
+        .for_text(),
+    value(FlagId::Colors, "colors", "COLOR_SPEC", Output, "choose colours").for_text(),
     switch(FlagId::Column, "column", Output, "put the column before a printed line")
         .negated("no-column")
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     value(FlagId::Context, "context", "NUM", Output, "lines of context on both sides of a match")
         .short('C'),
     value(
@@ -56,12 +55,12 @@ pub const FLAGS: &[Flag] = &[
         "text between groups of context lines",
     )
     .negated("no-context-separator")
-    .no_effect(TEXT_LAYOUT),
+    .for_text(),
     switch(FlagId::Count, "count", Modes, "only the number of matching lines of each file")
         .short('c')
-        .refused(TEXT_MODE),
+        .text_mode(),
     switch(FlagId::CountMatches, "count-matches", Modes, "only the number of matches of each file")
-        .refused(TEXT_MODE),
+        .text_mode(),
     switch(FlagId::Crlf, "crlf", Search, "lines end with CR LF or LF").negated("no-crlf"),
     switch(FlagId::Debug, "debug", Logging, "log what is done").no_effect(LOG),
     value(FlagId::DfaSizeLimit, "dfa-size-limit", SIZE, Search, "memory for the lazy automaton"),
@@ -82,7 +81,7 @@ pub const FLAGS: &[Flag] = &[
         Output,
         "text between the fields of a context line",
     )
-    .no_effect(TEXT_LAYOUT),
+    .for_text(),
     value(
         FlagId::FieldMatchSeparator,
         "field-match-separator",
@@ -90,18 +89,18 @@ pub const FLAGS: &[Flag] = &[
         Output,
         "text between the fields of a matching line",
     )
-    .no_effect(TEXT_LAYOUT),
+    .for_text(),
     switch(FlagId::Files, "files", Other, "list the files that would be searched"),
     switch(FlagId::FilesWithMatches, "files-with-matches", Modes, "only the paths with a match")
         .short('l')
-        .refused(TEXT_MODE),
+        .text_mode(),
     switch(
         FlagId::FilesWithoutMatch,
         "files-without-match",
         Modes,
         "only the paths without a match",
     )
-    .refused(TEXT_MODE),
+    .text_mode(),
     switch(FlagId::FixedStrings, "fixed-strings", Search, "patterns are plain text")
         .short('F')
         .negated("no-fixed-strings"),
@@ -121,7 +120,7 @@ pub const FLAGS: &[Flag] = &[
     .negated("no-glob-case-insensitive"),
     switch(FlagId::Heading, "heading", Output, "put the path above its matches")
         .negated("no-heading")
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     switch(FlagId::Help, "help", Output, "show this page").short('h'),
     switch(FlagId::Hidden, "hidden", Filter, "include names that start with a dot")
         .short('.')
@@ -133,15 +132,15 @@ pub const FLAGS: &[Flag] = &[
         Output,
         "program that prints the host name",
     )
-    .no_effect("hyperlinks are never written, so the program is never needed or started"),
+    .no_effect("hyperlinks are not written, so the program is never needed or started"),
     value(
         FlagId::HyperlinkFormat,
         "hyperlink-format",
         "FORMAT",
         Output,
-        "form of hyperlinks; the value is checked",
+        "form of hyperlinks, which are not written",
     )
-    .no_effect("hyperlinks are never written"),
+    .refused(NO_HYPERLINKS),
     value(FlagId::Iglob, "iglob", "GLOB", Filter, "like -g, without regard to case"),
     switch(FlagId::IgnoreCase, "ignore-case", Search, "upper and lower case are the same")
         .short('i'),
@@ -155,7 +154,7 @@ pub const FLAGS: &[Flag] = &[
     .negated("no-ignore-file-case-insensitive"),
     switch(FlagId::IncludeZero, "include-zero", Output, "with -c, also files without a match")
         .negated("no-include-zero")
-        .no_effect("it acts on the counts of -c only"),
+        .for_text(),
     switch(FlagId::InvertMatch, "invert-match", Search, "report the lines that do not match")
         .short('v')
         .negated("no-invert-match"),
@@ -169,7 +168,7 @@ pub const FLAGS: &[Flag] = &[
     switch(FlagId::LineRegexp, "line-regexp", Search, "a match must be a whole line").short('x'),
     value(FlagId::MaxColumns, "max-columns", "NUM", Output, "leave out longer lines")
         .short('M')
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     switch(
         FlagId::MaxColumnsPreview,
         "max-columns-preview",
@@ -177,7 +176,7 @@ pub const FLAGS: &[Flag] = &[
         "with -M, show their beginning",
     )
     .negated("no-max-columns-preview")
-    .no_effect(TEXT_LAYOUT),
+    .for_text(),
     value(FlagId::MaxCount, "max-count", "NUM", Search, "stop a file after NUM matching lines")
         .short('m'),
     value(FlagId::MaxDepth, "max-depth", "NUM", Filter, "go down at most NUM directories")
@@ -251,7 +250,7 @@ pub const FLAGS: &[Flag] = &[
     .negated("no-one-file-system"),
     switch(FlagId::OnlyMatching, "only-matching", Output, "print the matches, not their lines")
         .short('o')
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     value(
         FlagId::PathSeparator,
         "path-separator",
@@ -274,7 +273,7 @@ pub const FLAGS: &[Flag] = &[
         .no_effect("it acts with --pre only"),
     switch(FlagId::Pretty, "pretty", Output, "colours, headings and line numbers")
         .short('p')
-        .no_effect("only its -n counts, and `--files -p` is refused for its --color=always"),
+        .for_text(),
     switch(FlagId::Quiet, "quiet", Output, "write nothing, the exit code tells").short('q'),
     value(FlagId::RegexSizeLimit, "regex-size-limit", SIZE, Search, "size of the compiled pattern"),
     value(FlagId::Replace, "replace", "REPLACEMENT", Output, "what a match would be replaced with")
@@ -294,7 +293,7 @@ pub const FLAGS: &[Flag] = &[
     switch(FlagId::Trace, "trace", Logging, "log even more than --debug").no_effect(LOG),
     switch(FlagId::Trim, "trim", Output, "cut the white space before a printed line")
         .negated("no-trim")
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     value(FlagId::Type, "type", "TYPE", Filter, "only files of this type").short('t'),
     value(FlagId::TypeNot, "type-not", "TYPE", Filter, "no files of this type").short('T'),
     value(FlagId::TypeAdd, "type-add", "TYPESPEC", Filter, "add a glob to a type (NAME:GLOB)"),
@@ -303,13 +302,13 @@ pub const FLAGS: &[Flag] = &[
     switch(FlagId::Unrestricted, "unrestricted", Filter, "filter less; up to three times")
         .short('u'),
     switch(FlagId::Version, "version", Other, "show the version").short('V'),
-    switch(FlagId::Vimgrep, "vimgrep", Output, "a line for every match").no_effect(TEXT_LAYOUT),
+    switch(FlagId::Vimgrep, "vimgrep", Output, "a line for every match").for_text(),
     switch(FlagId::WithFilename, "with-filename", Output, "put the path before a printed line")
         .short('H')
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     switch(FlagId::NoFilename, "no-filename", Output, "put no path before a printed line")
         .short('I')
-        .no_effect(TEXT_LAYOUT),
+        .for_text(),
     switch(FlagId::WordRegexp, "word-regexp", Search, "a match must stand between word borders")
         .short('w'),
     switch(FlagId::AutoHybridRegex, "auto-hybrid-regex", Search, "old name of --engine=auto")
@@ -321,8 +320,11 @@ pub const FLAGS: &[Flag] = &[
 ];
 
 const SIZE: &str = "NUM+SUFFIX?";
-const TEXT_LAYOUT: &str = "it shapes text output only";
-pub(crate) const TEXT_MODE: &str = "text output is not served, use --json, --files or -q/--quiet";
+/// Whether text output is built in.
+pub(super) const TEXT: bool = cfg!(feature = "rg-text");
+const NO_TEXT_LAYOUT: &str = "it shapes text output only, which is not built in";
+pub(super) const NO_TEXT: &str = "text output is not built in, use --json, --files or -q/--quiet";
+const NO_HYPERLINKS: &str = "hyperlinks are not written (no effect without colours)";
 const FLUSH: &str = "it changes when bytes are flushed, not which";
 const LOG: &str = "there is no log on stderr";
 const NO_PROCESS: &str = "no process is ever started (no effect with --files and --type-list)";
@@ -545,6 +547,16 @@ impl Flag {
         self
     }
 
+    /// It shapes text output and nothing else.
+    const fn for_text(self) -> Flag {
+        if TEXT { self } else { self.no_effect(NO_TEXT_LAYOUT) }
+    }
+
+    /// It chooses a kind of text output.
+    const fn text_mode(self) -> Flag {
+        if TEXT { self } else { self.refused(NO_TEXT) }
+    }
+
     const fn refused(mut self, reason: &'static str) -> Flag {
         self.support = Support::Refused(reason);
         self
@@ -683,10 +695,9 @@ pub fn help() -> String {
     let mut page = String::from(
         "Search files the way ripgrep does, without starting it.\n\n\
          USAGE:\n\
-         \x20 rg --json [OPTIONS] PATTERN [PATH ...]\n\
-         \x20 rg --json [OPTIONS] -e PATTERN ... -f PATTERNFILE ... [PATH ...]\n\
+         \x20 rg [OPTIONS] PATTERN [PATH ...]\n\
+         \x20 rg [OPTIONS] -e PATTERN ... -f PATTERNFILE ... [PATH ...]\n\
          \x20 rg --files [OPTIONS] [PATH ...]\n\
-         \x20 rg --quiet [OPTIONS] PATTERN [PATH ...]\n\
          \x20 rg --type-list [OPTIONS]\n",
     );
     let width = FLAGS.iter().map(|flag| flag.usage().len()).max().unwrap_or(0);

@@ -1,12 +1,16 @@
 //! ripgrep's command line, in process: an argv goes in, and what `rg` would have written comes out.
 //!
 //! [`flags`] is the one table of flags, [`args`] parses an argv, `plan` resolves it against the
-//! working directory and the environment that the caller hands over, `run` carries it out, and
-//! `print` knows how ripgrep writes things down.
+//! working directory and the environment that the caller hands over, `run` carries it out, `print`
+//! knows how ripgrep writes things down, and `layout` has ripgrep's own printers write text.
 
 pub mod args;
 pub mod flags;
 mod git_excludes;
+#[cfg(feature = "rg-text")]
+mod guarded;
+#[cfg_attr(not(feature = "rg-text"), path = "no_layout.rs")]
+mod layout;
 mod pattern_files;
 mod plan;
 mod print;
@@ -25,9 +29,11 @@ use std::sync::{Arc, Mutex};
 
 /// A run of ripgrep that starts no process; shaped like [`std::process::Command`].
 ///
-/// Served are `--files`, `--json`, `--type-list`, and `-q` for its exit code, with every flag that
-/// matters to them; [`check`](Command::check) tells beforehand whether an argv is. The working
-/// directory and the environment are what the caller passes in, nothing else is looked at.
+/// Served is every kind of output, `--json` and `--files` as well as text (which the crate's feature
+/// `rg-text` brings), but for a few flags that need another program or engine;
+/// [`check`](Command::check) tells beforehand whether an argv is. The working directory and the
+/// environment are what the caller passes in, nothing else is looked at. The output is no terminal:
+/// without flags for it there are no headings, colours or line numbers.
 ///
 /// ```
 /// use ingrep::{CancelToken, rg::Command};
@@ -160,7 +166,8 @@ impl Command {
     }
 
     /// Limits instead of those that keep this within ripgrep's answers: a line of 256 MiB, a file
-    /// of 256 MiB where it has to be held whole, patterns of 16 MiB that compile to 100 MiB.
+    /// of 256 MiB where it has to be held whole, a result of 1 GiB for one file, patterns of 16 MiB
+    /// that compile to 100 MiB. A result over its limit is cut, which is told and makes the code 2.
     pub fn limits(mut self, limits: Limits) -> Command {
         self.limits = limits;
         self

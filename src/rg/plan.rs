@@ -1,6 +1,7 @@
 //! From parsed arguments to a query, a scope, and how to write what they find.
 
 use super::args::{self, Args, BinaryFiles, Context, Mmap, Mode, PatternSource, Reach, SortKey};
+use super::layout::{Layout, PathLayout};
 use super::{Command, SharedReader, flags, git_excludes, pattern_files};
 use crate::limits::Limits;
 use crate::pool::Pool;
@@ -13,6 +14,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 const MIB: usize = 1 << 20;
+const GIB: usize = 1 << 30;
 
 /// More threads than this are not started, whatever `-j` says.
 const MAX_THREADS: usize = 256;
@@ -21,11 +23,12 @@ const MAX_THREADS: usize = 256;
 const MAX_MAPPED_PATHS: usize = 10;
 
 /// Limits under which nothing but the hostile is answered otherwise than by ripgrep, which has
-/// none. The cache of the engine has no part in the answer and stays small.
+/// none. The cache of the engine has no part in the answer and stays small. The result of a file is
+/// held until the file is searched, and `--vimgrep` makes one that grows with the square of a line.
 pub(super) fn limits() -> Limits {
     Limits::new()
         .max_line_bytes(usize::MAX)
-        .max_file_result_bytes(usize::MAX)
+        .max_file_result_bytes(GIB)
         .max_line_buffer_bytes(256 * MIB)
         .max_multi_line_bytes(256 * MIB)
         .max_pattern_bytes(16 * MIB)
@@ -53,10 +56,14 @@ pub(super) struct Plan {
     /// Which files ripgrep would map.
     pub(super) mapped: Mapped,
     pub(super) quiet: bool,
+    /// How the results of a search look as text, where text is wanted.
+    pub(super) layout: Option<Layout>,
     /// Whether text totals follow.
     pub(super) stats: bool,
     pub(super) messages: bool,
     pub(super) ignore_messages: bool,
+    /// How a listed path looks in colour, if it has some.
+    pub(super) path_layout: Option<PathLayout>,
     /// What ends a listed path, and what stands between its names if not the usual.
     pub(super) path_end: u8,
     pub(super) path_separator: Option<u8>,
@@ -150,8 +157,10 @@ pub(super) fn plan(command: &Command, args: &Args) -> Result<Plan, String> {
     if let Some(bytes) = args.dfa_size_limit {
         limits = limits.max_dfa_bytes(bytes);
     }
+    let layout = Layout::new(args, one_file, threads == 1, limits.max_file_result_bytes);
     Ok(Plan {
         mode: args.mode,
+        layout,
         possible: args.max_count != Some(0) && (!patterns.is_empty() || args.invert_match),
         query: query(args, patterns),
         scope: scope(command, args, &cwd, paths, threads == 1),
@@ -170,6 +179,7 @@ pub(super) fn plan(command: &Command, args: &Args) -> Result<Plan, String> {
         stats: args.stats && args.mode != Mode::Json,
         messages: args.messages,
         ignore_messages: args.ignore_messages,
+        path_layout: PathLayout::new(args),
         path_end: if args.null { 0 } else { b'\n' },
         path_separator: args.path_separator,
         stdin,
@@ -258,7 +268,7 @@ fn query(args: &Args, patterns: Vec<String>) -> Query {
         .after_context(after)
         .passthru(args.context == Context::Passthru)
         .max_count(args.max_count)
-        .line_numbers(args.line_number != Some(false))
+        .line_numbers(args.numbers_lines())
         .encoding(match &args.encoding {
             args::Encoding::Auto => Encoding::Auto,
             args::Encoding::Raw => Encoding::Raw,

@@ -9,8 +9,13 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What a searched file comes to.
+#[derive(Default)]
 pub(super) struct Printed {
     pub(super) lines: Vec<u8>,
+    /// What stands before them if others were written.
+    pub(super) separator: Vec<u8>,
+    /// The limit for which these are not all lines.
+    pub(super) cut: Option<&'static str>,
     pub(super) stats: Stats,
     /// Whether it makes the run a success.
     pub(super) matched: bool,
@@ -40,7 +45,13 @@ pub(super) fn json(found: &FileMatches, elapsed: Duration, failed: bool) -> io::
         let end = End::new(&*path, found.binary_offset, stats);
         Message::End(end).write_line(&mut lines)?;
     }
-    Ok(Printed { lines, stats, matched: found.lines_matched > 0 })
+    Ok(Printed {
+        lines,
+        stats,
+        matched: found.lines_matched > 0,
+        cut: found.limit,
+        ..Printed::default()
+    })
 }
 
 /// The counts of a file of which nothing is printed. ripgrep counts at least one match for each
@@ -53,7 +64,7 @@ pub(super) fn quiet(found: &FileMatches, elapsed: Duration, quits_at_binary: boo
         .map(|line| line.spans.len().max(1) as u64)
         .sum();
     let left = quits_at_binary && found.binary_offset.is_some();
-    Printed { lines: Vec::new(), stats, matched: found.lines_matched > 0 && !left }
+    Printed { stats, matched: found.lines_matched > 0 && !left, ..Printed::default() }
 }
 
 fn stats(found: &FileMatches, elapsed: Duration) -> Stats {
@@ -115,6 +126,9 @@ pub(super) fn shown<'a>(plan: &Plan, path: &'a Path) -> &'a Path {
 
 /// A listed path.
 pub(super) fn path(plan: &Plan, path: &Path, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(layout) = &plan.path_layout {
+        return layout.write(path, out);
+    }
     let bytes = path_bytes(path);
     match plan.path_separator {
         None => out.write_all(&bytes)?,

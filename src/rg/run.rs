@@ -1,6 +1,7 @@
 //! Carries out a plan: walks, searches on the pool, and writes in order.
 
 use super::args::{self, Engine, Mode, Parsed, Special};
+use super::layout::{Layout, Page};
 use super::plan::{self, Mapped, Plan};
 use super::print::{self, Printed};
 use super::{Command, FileId, SharedReader, flags};
@@ -8,7 +9,7 @@ use crate::cancel::{CancelToken, Stop};
 use crate::error::Result;
 use crate::ordered::{Ordered, Weigh};
 use crate::query::{Binary, Query};
-use crate::scan::{Scanned, Scanner, Visit};
+use crate::scan::{Render, Scanned, Scanner, Visit};
 use crate::scope::Scope;
 use crate::search::Search;
 use crate::walk::{Event, FileEntry, Origin, Source, Trouble};
@@ -294,6 +295,8 @@ fn search_all(
     let shared = std::sync::Arc::clone(&work);
     let plan = &work.plan;
     let mut total = Stats::default();
+    // Whether there is something that the next file has to be separated from.
+    let mut begun = false;
     for (event, searched) in Ordered::new(events, pool, move |event| shared.search(event)) {
         let file = match event {
             Event::Trouble(trouble) => {
@@ -305,14 +308,21 @@ fn search_all(
         let path = print::shown(plan, &file.path);
         match searched {
             Ok(Searched::Trouble | Searched::Skipped | Searched::NotBegun) => {}
-            Ok(Searched::Done { printed, failure, opened, stopped }) => {
+            Ok(Searched::Done { mut printed, failure, opened, stopped }) => {
                 outcome.searched = true;
                 outcome.matched |= printed.matched && failure.is_none();
                 // On one thread ripgrep has written what came before a failure.
                 if failure.is_none() || plan.sequential {
+                    let separator = if begun { &printed.separator[..] } else { &[] };
+                    begun |= !printed.lines.is_empty();
+                    // The printer of one thread counts what it separates files with.
+                    if plan.sequential {
+                        printed.stats.bytes_printed += separator.len() as u64;
+                    }
                     // Without an order ripgrep hands out each file by itself.
                     let whole = !plan.sequential;
                     let written = streams.write(|out| {
+                        out.write_all(separator)?;
                         out.write_all(&printed.lines)?;
                         if whole { out.flush() } else { Ok(()) }
                     });
@@ -320,6 +330,10 @@ fn search_all(
                         outcome.errored = true;
                         streams.message(&format!("{}: {error}", path.display()));
                     }
+                }
+                if let Some(cut) = &printed.cut {
+                    outcome.errored = true;
+                    streams.message(&format!("{}: the result is cut by {cut}", path.display()));
                 }
                 match failure {
                     Some(failure) => {
@@ -353,7 +367,11 @@ fn search_all(
     // That this cannot be written is not reported by ripgrep.
     let _ = match (json, plan.stats) {
         (true, _) => streams.write(|out| print::summary(out, total, started.elapsed())),
-        (false, true) => streams.write(|out| print::totals(out, &total, started.elapsed())),
+        (false, true) => streams.write(|out| {
+            let separator = plan.layout.as_ref().filter(|_| begun);
+            out.write_all(separator.map_or(&[][..], Layout::separator_of_totals))?;
+            print::totals(out, &total, started.elapsed())
+        }),
         (false, false) => Ok(()),
     };
     Ok(())
@@ -371,14 +389,13 @@ impl Work {
         }
         let started = Instant::now();
         let path = print::shown(&self.plan, &file.path);
-        match self.search.with_scanner(|scanner| self.scan(scanner, file, path, &at)) {
-            Ok(scanned) => self.printed(file, scanned, started),
+        let layout = self.plan.layout.as_ref();
+        let mut page = layout.map(|layout| layout.page(path, &self.token));
+        let scan = |scanner: &mut Scanner| self.scan(scanner, file, path, &at, page.as_mut());
+        match self.search.with_scanner(scan) {
+            Ok(scanned) => self.printed(file, scanned, page, started),
             Err(error) => Searched::Done {
-                printed: print::quiet(
-                    &crate::matches::FileMatches::new(path),
-                    started.elapsed(),
-                    false,
-                ),
+                printed: Printed::default(),
                 failure: Some(error.to_string()),
                 opened: false,
                 stopped: None,
@@ -386,8 +403,16 @@ impl Work {
         }
     }
 
-    fn scan(&self, scanner: &mut Scanner, file: &FileEntry, path: &Path, at: &Path) -> Scanned {
+    fn scan<'a>(
+        &'a self,
+        scanner: &mut Scanner,
+        file: &FileEntry,
+        path: &'a Path,
+        at: &Path,
+        page: Option<&'a mut Page<'_>>,
+    ) -> Scanned {
         let mut visit = Visit::new(path, file.explicit, &self.token);
+        visit.render = page.map(|page| page as &mut dyn Render);
         visit.whole = match self.plan.mapped {
             Mapped::None => false,
             Mapped::Named => file.explicit,
@@ -397,16 +422,24 @@ impl Work {
         // those out of account.
         visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
-            Source::Regular => scanner.scan_file(file.place(&self.plan.scope), &visit),
-            Source::Special => scanner.scan_special(at, &visit),
-            Source::Stdin => scanner.scan_reader(self.stdin.clone(), &visit),
+            Source::Regular => scanner.scan_file(file.place(&self.plan.scope), &mut visit),
+            Source::Special => scanner.scan_special(at, &mut visit),
+            Source::Stdin => scanner.scan_stdin(self.stdin.clone(), &mut visit),
         }
     }
 
-    fn printed(&self, file: &FileEntry, scanned: Scanned, started: Instant) -> Searched {
+    fn printed(
+        &self,
+        file: &FileEntry,
+        scanned: Scanned,
+        page: Option<Page<'_>>,
+        started: Instant,
+    ) -> Searched {
         let elapsed = started.elapsed();
-        let Scanned { found, trouble, stopped, opened } = scanned;
-        let printed = if self.plan.quiet {
+        let Scanned { found, trouble, stopped, opened, rendered } = scanned;
+        let printed = if let Some(page) = page {
+            page.finish(rendered)
+        } else if self.plan.quiet {
             let mut printed =
                 print::quiet(&found, elapsed, quits_at_binary(&self.plan.query, file));
             printed.matched ^= self.plan.mode == Mode::FilesWithoutMatch;

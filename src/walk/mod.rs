@@ -253,7 +253,7 @@ impl Scope {
     ///     .sort(SortBy::Path, Order::Ascending)
     ///     .files(&CancelToken::new())?;
     /// let first = files.next().unwrap();
-    /// assert_eq!(first.path, std::path::Path::new("src/cancel.rs"));
+    /// assert_eq!(first.path, std::path::Path::new("src/beneath.rs"));
     /// assert_eq!(files.into_summary().stopped, None);
     /// # Ok::<(), ingrep::Error>(())
     /// ```

@@ -320,8 +320,11 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Goes on to the next root.
+    /// Goes on to the next root. To the standard input no rules belong.
     pub(super) fn begin(&mut self, root: &Root) {
+        if let RootKind::File(Source::Stdin) = root.kind {
+            return;
+        }
         self.before = self.current.take();
         if let RootKind::Dir = root.kind {
             self.current = root.path.canonicalize().ok();

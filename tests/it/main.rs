@@ -25,6 +25,7 @@ mod recorded; // the fixtures of fixtures/rg: their form, their trees, and the r
 mod rg_args; // the flag table and the parser against the real rg
 mod rg_random; // random trees and argv: the real rg and we answer alike
 mod rg_recorded; // rg answers as recorded, and so do we
+mod rg_text; // text on any number of threads, over its limits, and stopped
 mod wire_rg; // rg's JSON lines as types: written, read, refused
 mod wire_rg_golden; // recorded JSON lines, and those that rg prints now
 mod wire_rg_properties; // JSON lines round trip

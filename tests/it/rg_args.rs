@@ -558,7 +558,8 @@ fn rebuild(args: &Args) -> Vec<OsString> {
     each("--no-ignore-messages", !args.ignore_messages, &mut flag);
     each("--no-config", !args.config, &mut flag);
     each("-b", args.text.byte_offset, &mut flag);
-    each("--column", args.text.column, &mut flag);
+    each("--column", args.text.column == Some(true), &mut flag);
+    each("--no-column", args.text.column == Some(false), &mut flag);
     each("--no-context-separator", args.text.context_separator.is_none(), &mut flag);
     each("--include-zero", args.text.include_zero, &mut flag);
     each("--max-columns-preview", args.text.max_columns_preview, &mut flag);

@@ -4,7 +4,8 @@
 //! served, and what differs is printed as a case to be recorded in `fixtures/rg`, as small as it
 //! could be made.
 //!
-//! `INGREP_RANDOM_SEED` and `INGREP_RANDOM_ARGV` say which argv are drawn, and how many.
+//! `INGREP_RANDOM_SEED` and `INGREP_RANDOM_ARGV` say which argv are drawn, and how many. With
+//! `INGREP_RANDOM_TEXT=1` they are drawn from those that write text.
 
 mod draw;
 
@@ -39,7 +40,7 @@ fn random_argv_are_answered_as_rg_answers_them() {
     let count = number("INGREP_RANDOM_ARGV").map_or(ARGV, |count| count as usize);
     let (mut tally, mut differences, mut flags) =
         (Tally::default(), Vec::new(), BTreeSet::<FlagId>::new());
-    let mut drawing = Drawing::new(seed);
+    let mut drawing = Drawing::new(seed, number("INGREP_RANDOM_TEXT").is_some());
     let mut forced = served().cycle();
     for first in (0..count).step_by(ARGV_PER_TREE) {
         let tree = drawing.tree();
@@ -69,6 +70,7 @@ fn random_argv_are_answered_as_rg_answers_them() {
         let never: Vec<_> = served().filter(|id| !flags.contains(id)).collect();
         assert!(never.is_empty(), "never drawn: {never:?}");
         assert!(tally.found * 4 > tally.compared, "too few find anything: {tally}");
+        assert!(tally.text * 4 > tally.compared, "too few write text: {tally}");
     }
 }
 
@@ -85,6 +87,8 @@ fn served() -> impl Iterator<Item = FlagId> + Clone {
 #[derive(Default)]
 struct Tally {
     compared: usize,
+    /// How many of those wrote text.
+    text: usize,
     found: usize,
     nothing: usize,
     failed: usize,
@@ -99,8 +103,9 @@ impl Tally {
             Verdict::Refused => self.refused += 1,
             Verdict::OraclePanicked => self.panicked += 1,
             Verdict::Differs(_) => self.differ += 1,
-            Verdict::Same(code) => {
+            Verdict::Same { code, text } => {
                 self.compared += 1;
+                self.text += usize::from(*text);
                 match code {
                     0 => self.found += 1,
                     1 => self.nothing += 1,
@@ -115,9 +120,10 @@ impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} argv answered alike ({} found, {} nothing, {} failed), {} not served, rg itself \
-             panicked on {}, {} differ",
+            "{} argv answered alike, {} of them with text ({} found, {} nothing, {} failed), {} not \
+             served, rg itself panicked on {}, {} differ",
             self.compared,
+            self.text,
             self.found,
             self.nothing,
             self.failed,
@@ -129,9 +135,12 @@ impl std::fmt::Display for Tally {
 }
 
 enum Verdict {
-    Same(i32),
+    Same {
+        code: i32,
+        text: bool,
+    },
     Differs(String),
-    /// By design: text output, for instance.
+    /// By design: `--pre`, for instance.
     Refused,
     /// Exit code 101 is nothing to be like; that we do not panic there is checked.
     OraclePanicked,
@@ -176,7 +185,7 @@ fn compare(program: &OsString, case: &Case, shared: Option<&Tree>) -> Verdict {
         how.normalise(answer, case);
     }
     match theirs == ours {
-        true => Verdict::Same(theirs.code),
+        true => Verdict::Same { code: theirs.code, text: how.text },
         false => {
             let (theirs, ours) = (format::shown_output(&theirs), format::shown_output(&ours));
             Verdict::Differs(recorded::changed_lines(&theirs, &ours))
@@ -194,8 +203,10 @@ struct How {
     unordered_messages: bool,
     /// rg tells the faults of rules above several roots once for each, or not, as its threads meet.
     repeats_messages: bool,
-    /// NUL is a separator of names, not of paths.
-    lines_only: bool,
+    /// What is found is written as text.
+    text: bool,
+    /// Lines end in more than one way, or NUL is a separator of names.
+    two_ends: bool,
     /// The first success ends a walk on several threads wherever the others are.
     ends_anywhere: bool,
     by_time: Option<TimeKind>,
@@ -217,6 +228,7 @@ fn how(run: &Run) -> Option<How> {
     }
     let key = args.sort.map(|sort| sort.key);
     let by_time = key.is_some_and(|key| key != SortKey::Path);
+    let text = args.mode.searches() && args.mode != Mode::Json && !args.quiet;
     let parallel = key.is_none() && args.threads != Some(1);
     Some(How {
         special: None,
@@ -224,7 +236,8 @@ fn how(run: &Run) -> Option<How> {
         unordered: parallel || key == Some(SortKey::Created),
         unordered_messages: parallel || by_time,
         repeats_messages: parallel && args.positional.len() > 1,
-        lines_only: args.path_separator == Some(0) && !args.null,
+        text,
+        two_ends: text || (args.path_separator == Some(0) && !args.null),
         ends_anywhere: parallel
             && args.quiet
             && (args.mode == Mode::Files || (!args.stats && args.mode != Mode::Json)),
@@ -252,10 +265,11 @@ impl How {
         // Ties are left as a directory was read; a link and its target are one.
         let ties =
             self.by_time.is_some_and(|kind| self.follows || has_equal_times(&case.tree, kind));
-        if (self.unordered || ties) && self.lines_only {
-            let mut lines: Vec<_> = answer.stdout.split(|&byte| byte == b'\n').collect();
-            lines.sort_unstable();
-            answer.stdout = lines.join(&b'\n');
+        if (self.unordered || ties) && self.two_ends {
+            let ends = |byte: &u8| matches!(byte, b'\n' | 0);
+            let mut pieces: Vec<_> = answer.stdout.split_inclusive(ends).collect();
+            pieces.sort_unstable();
+            answer.stdout = pieces.concat();
         } else if self.unordered || ties {
             answer.stdout = recorded::in_order(&answer.stdout);
         }
@@ -357,7 +371,7 @@ fn described(program: &OsString, drawn: &Drawn) -> String {
 #[test]
 fn a_seed_says_what_is_drawn() {
     let draw = || {
-        let mut drawing = Drawing::new(1);
+        let mut drawing = Drawing::new(1, false);
         let tree = drawing.tree();
         drawing.argv(&tree, None).text()
     };

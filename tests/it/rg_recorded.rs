@@ -42,19 +42,24 @@ fn every_run_is_recorded_in_the_form_the_recorder_writes() {
 #[test]
 fn runs_that_show_several_files_say_their_order() {
     for file in recorded::load(&recorded::fixtures()).unwrap() {
-        for run in file.cases.iter().flat_map(|case| &case.runs) {
+        for (case, run) in
+            file.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run)))
+        {
             let Some(recorded) = &run.recorded else {
                 continue;
             };
             let stdout = String::from_utf8_lossy(&recorded.stdout);
             let is_json = stdout.starts_with('{');
             let is_listing = !is_json && run.args.iter().any(|arg| arg == "--files");
+            let begins =
+                |start: &str| stdout.lines().filter(|line| line.starts_with(start)).count();
             let shown = match is_json {
-                true => {
-                    stdout.lines().filter(|line| line.starts_with("{\"type\":\"begin\"")).count()
-                }
+                true => begins("{\"type\":\"begin\""),
                 false if is_listing => stdout.lines().count(),
-                false => 0,
+                // In text, a file is where its path begins a line, whatever the colours before it.
+                false => {
+                    paths(case).filter(|path| begins(path) + begins(&coloured(path)) > 0).count()
+                }
             };
             let says_order = |arg: &std::ffi::OsString| {
                 let arg = arg.to_string_lossy();
@@ -64,6 +69,18 @@ fn runs_that_show_several_files_say_their_order() {
             assert!(shown < 2 || ordered, "{}:{}: run {}", file.name, run.line, run.shown);
         }
     }
+}
+
+/// The paths of a case's files.
+fn paths(case: &format::Case) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+    case.tree.iter().filter_map(|entry| match entry {
+        format::Entry::File { path, .. } => Some(String::from_utf8_lossy(path)),
+        _ => None,
+    })
+}
+
+fn coloured(path: &str) -> String {
+    format!("\x1b[0m\x1b[35m{path}")
 }
 
 /// No fixture may name a place of the machine it was recorded on.

@@ -35,7 +35,7 @@ const ROOMS: &[(&str, u8)] = &[
 const CRATES: &[(&str, &[&str])] = &[
     ("grep_searcher", &["scan"]),
     ("grep_regex", &["matcher"]),
-    ("grep_matcher", &["matcher", "scan"]),
+    ("grep_matcher", &["matcher", "scan", "rg"]),
     ("regex_syntax", &["matcher"]),
     ("ignore", &["walk"]),
     ("globset", &["tools"]),
@@ -44,6 +44,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("bstr", &["text", "rg", "walk"]),
     ("lexopt", &["rg"]),
     ("encoding_rs", &["rg"]),
+    ("grep_printer", &["rg"]),
+    ("termcolor", &["rg"]),
     ("serde", &["wire", "tools", "cli"]),
     ("serde_json", &["wire", "tools", "cli"]),
     ("base64", &["wire", "tools"]),

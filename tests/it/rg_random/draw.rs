@@ -45,6 +45,9 @@ pub(super) struct DrawnTree {
 /// Draws one thing after another; the same from the same seed.
 pub(super) struct Drawing {
     dice: Dice,
+    /// Whether nothing is drawn but searches that write text, as far as the first words of an argv
+    /// decide.
+    text_only: bool,
     /// Whether the tree may have lines that are longer than the line buffer, or else NULs that lie
     /// behind its first filling. With both, rg's answer depends on which thread comes upon which
     /// file: its buffer has grown with the line, and finds a NUL that would have come later.
@@ -325,6 +328,51 @@ const ODD_GLOBS: &[&str] = &["", "!", "/", "#x", "!!", " ", "\t", "!/", "//", "\
 const IGNORE_FILES: &[&str] =
     &[".gitignore", ".gitignore", ".gitignore", ".ignore", ".ignore", ".rgignore"];
 
+/// The first mode that writes text, among a hundred.
+const TEXT_MODES: usize = 55;
+
+/// What asks for something other than text.
+const OTHER_MODES: &[&str] = &["--json", "--files", "-q", "--quiet", "--type-list", "-qc"];
+
+/// Flags that change how text looks, or of which that shows most.
+const TEXT_FLAGS: &[FlagId] = &[
+    FlagId::AfterContext,
+    FlagId::BeforeContext,
+    FlagId::ByteOffset,
+    FlagId::Color,
+    FlagId::Colors,
+    FlagId::Column,
+    FlagId::Context,
+    FlagId::ContextSeparator,
+    FlagId::Count,
+    FlagId::Crlf,
+    FlagId::FieldContextSeparator,
+    FlagId::FieldMatchSeparator,
+    FlagId::Heading,
+    FlagId::IncludeZero,
+    FlagId::InvertMatch,
+    FlagId::LineNumber,
+    FlagId::MaxColumns,
+    FlagId::MaxColumnsPreview,
+    FlagId::MaxCount,
+    FlagId::Multiline,
+    FlagId::NoFilename,
+    FlagId::NoLineNumber,
+    FlagId::Null,
+    FlagId::NullData,
+    FlagId::OnlyMatching,
+    FlagId::Passthru,
+    FlagId::PathSeparator,
+    FlagId::Pretty,
+    FlagId::Replace,
+    FlagId::Stats,
+    FlagId::StopOnNonmatch,
+    FlagId::Text,
+    FlagId::Trim,
+    FlagId::Vimgrep,
+    FlagId::WithFilename,
+];
+
 /// Flags that would be no comparison, each with the reason.
 const LEFT_OUT: &[(FlagId, &str)] = &[
     (FlagId::Pre, "refused: no process is started"),
@@ -333,8 +381,8 @@ const LEFT_OUT: &[(FlagId, &str)] = &[
 ];
 
 impl Drawing {
-    pub(super) fn new(seed: u64) -> Drawing {
-        Drawing { dice: Dice::new(seed), long_lines: false }
+    pub(super) fn new(seed: u64, text_only: bool) -> Drawing {
+        Drawing { dice: Dice::new(seed), text_only, long_lines: false }
     }
 
     fn below(&mut self, end: usize) -> usize {
@@ -637,27 +685,41 @@ impl Drawing {
         let mut flags = Vec::new();
         let mut args: Vec<Vec<Vec<u8>>> = Vec::new();
         let cwd = if self.percent(65) { Vec::new() } else { self.pick(&tree.dirs).clone() };
-        let mode: &[&str] = match self.below(100) {
-            0..50 => &["--json"],
-            50..77 => &["--files"],
-            77..87 => &["-q"],
-            87..90 => &["--quiet", "--stats"],
-            90..93 => &["--json", "-q"],
-            93..95 => &["--files", "-q"],
-            95..96 => &["--type-list"],
-            96..98 => &["-q", "--files-without-match"],
-            98..99 => &["-qc"],
+        let first = if self.text_only { TEXT_MODES } else { 0 };
+        let mode: &[&str] = match first + self.below(100 - first) {
+            0..28 => &["--json"],
+            28..42 => &["--files"],
+            42..47 => &["-q"],
+            47..49 => &["--quiet", "--stats"],
+            49..51 => &["--json", "-q"],
+            51..52 => &["--files", "-q"],
+            52..53 => &["--type-list"],
+            53..54 => &["-q", "--files-without-match"],
+            54..TEXT_MODES => &["-qc"],
+            TEXT_MODES..58 => &["-l"],
+            58..61 => &["--files-without-match"],
+            61..64 => &["-c"],
+            64..67 => &["--count-matches"],
+            67..70 => &["-o"],
+            70..72 => &["--vimgrep"],
+            72..74 => &["-p"],
+            74..78 => &["--stats"],
+            78..80 => &["--passthru"],
             _ => &[],
         };
         args.extend(mode.iter().map(|flag| vec![flag.as_bytes().to_vec()]));
-        // Without an order most listings can be compared as sets only.
-        if self.percent(30) {
+        let is_text = mode.iter().all(|flag| !OTHER_MODES.contains(flag));
+        // Without an order most listings, and most texts, can be compared as sets only.
+        if self.percent(if is_text { 60 } else { 30 }) {
             let order = *self.pick(&["-j1", "--sort=path", "--sort=path", "--sortr=path"]);
             args.push(vec![order.as_bytes().to_vec()]);
         }
         let mut ids: Vec<FlagId> = forced.into_iter().collect();
-        for _ in 0..self.below(6) {
+        for _ in 0..self.below(if is_text { 4 } else { 6 }) {
             ids.push(self.pick(FLAGS).id);
+        }
+        for _ in 0..if is_text { self.below(6) } else { 0 } {
+            ids.push(*self.pick(TEXT_FLAGS));
         }
         for (at, id) in ids.into_iter().enumerate() {
             let flag = id.flag();
@@ -672,6 +734,11 @@ impl Drawing {
             }
             flags.push(id);
             args.push(self.flag(flag, tree, &cwd));
+        }
+        // Every match shows its line again: of a line of 100 KiB that are gigabytes.
+        let given = |name: &[u8]| args.iter().flatten().any(|arg| arg == name);
+        if given(b"--vimgrep") && (self.long_lines || given(b"--null-data")) {
+            args.push(vec![b"-q".to_vec()]);
         }
         if self.percent(4) {
             args.push(self.invalid());
@@ -714,11 +781,16 @@ impl Drawing {
         self.environment(&mut settings);
         match self.below(100) {
             // A text anchor holds at the beginning of whatever portion of a pipe rg has read, and
-            // where a long one ends is up to the system.
-            0..8 if args.iter().any(|arg| has_text_anchor(arg)) => {
+            // where a long one ends is up to the system. Of a long line `--vimgrep` makes gigabytes.
+            0..8 if args.iter().any(|arg| has_text_anchor(arg) || arg == b"--vimgrep") => {
                 settings.push(format!("stdin {}", quoted(&self.lines(b"\n", false))));
             }
-            0..8 => settings.push(format!("stdin {}", self.content())),
+            // No NUL comes late: which lines were read together with it is up to the system, too.
+            0..8 => {
+                let had = std::mem::replace(&mut self.long_lines, true);
+                settings.push(format!("stdin {}", self.content()));
+                self.long_lines = had;
+            }
             8..10 => settings.push(format!("stdin-socket {}", quoted(&self.lines(b"\n", false)))),
             10..12 => {
                 settings.push(format!("stdin-file {}", word(&self.pick(&tree.files).clone())))
@@ -834,8 +906,24 @@ impl Drawing {
                 self.one(&["0", "1", "1", "2", "3", "1000"])
             }
             FlagId::Color => self.one(&["never", "auto", "never", "always", "ansi", "bad"]),
-            FlagId::Colors => {
-                self.one(&["path:fg:red", "match:none", "line:style:bold", "bad", "a:b:c"])
+            FlagId::Colors => self.one(&[
+                "path:fg:red",
+                "path:none",
+                "match:none",
+                "match:fg:0xff,1,2",
+                "match:bg:7",
+                "match:style:nobold",
+                "line:style:bold",
+                "column:fg:cyan",
+                "highlight:bg:yellow",
+                "highlight:style:underline",
+                "bad",
+                "a:b:c",
+            ]),
+            FlagId::ContextSeparator
+            | FlagId::FieldContextSeparator
+            | FlagId::FieldMatchSeparator => {
+                self.one(&["", "x", ":", "\\t", "|", "\\x00", "\\xff", "é", "\\n", "--", "a b"])
             }
             FlagId::DfaSizeLimit => self.one(&["10K", "1M", "0", "100", "1G", "5B"]),
             FlagId::RegexSizeLimit => self.one(&["10K", "1M", "100M", "0", "100", "5B"]),
@@ -864,7 +952,8 @@ impl Drawing {
                 let name = self.one(&["ig", "ig2", "ig", "nope", "excludes", "a"]);
                 relative(cwd, &name)
             }
-            FlagId::MaxColumns | FlagId::Threads => self.one(&["0", "1", "2", "3", "8"]),
+            FlagId::MaxColumns => self.one(&["0", "1", "3", "5", "10", "20", "40", "150"]),
+            FlagId::Threads => self.one(&["0", "1", "2", "3", "8"]),
             FlagId::MaxCount => self.one(&["1", "1", "2", "3", "100", "0"]),
             FlagId::MaxDepth => self.one(&["0", "1", "1", "2", "3", "100"]),
             FlagId::MaxFilesize => self.one(&["0", "10", "50", "1K", "70K", "1M", "5B", "1k"]),
