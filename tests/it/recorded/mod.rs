@@ -1,8 +1,8 @@
 //! Recorded rg cases: the fixture files of `fixtures/rg`, run against any runner and compared.
 //!
-//! [`format`] says how a fixture file reads, [`tree`] makes the files of a case, [`oracle`] runs
-//! the real rg, [`coverage`] keeps the index of what the cases cover. This file joins them: run,
-//! normalise, compare.
+//! [`format`] says how a fixture file reads, [`tree`] makes the files of a case, [`program`] finds
+//! the real rg and [`oracle`] runs it, [`coverage`] keeps the index of what the cases cover. This
+//! file joins them: run, normalise, compare.
 //!
 //! A runner is `Fn(&Run, &Path) -> Result<RunOutput, String>`. It gets the run with `$DIR`
 //! already replaced and the case directory; `Run::nonroot` tells it to give up root first.
@@ -12,6 +12,7 @@
 pub(crate) mod coverage;
 pub(crate) mod format;
 pub(crate) mod oracle;
+pub(crate) mod program;
 pub(crate) mod tree;
 
 use std::path::{Path, PathBuf};
