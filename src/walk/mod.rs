@@ -228,6 +228,10 @@ struct Gathered {
 /// A walk's events as they come.
 pub(crate) type Events = Box<dyn Iterator<Item = Event> + Send>;
 
+/// A walk of so few steps takes about a millisecond, so that it can be tried before all threads walk.
+#[cfg(target_os = "linux")]
+const SMALL_TREE_STEPS: usize = 512;
+
 impl Scope {
     /// Lists the files of this scope.
     ///
@@ -388,6 +392,24 @@ impl Scope {
             self.walk_as_parallel && self.max_depth.is_some() && !self.pool.is_inline();
         if in_order && !as_parallel {
             return Ok(Box::new(named.chain(self.steps(chosen, token))));
+        }
+        // Of a small tree trouble is told in ripgrep's order, too.
+        #[cfg(target_os = "linux")]
+        if let (By::Native(plan), false) = (&chosen.by, self.walk_as_parallel) {
+            let roots = chosen.roots.clone();
+            let steps = native::Steps::new(Arc::clone(plan), roots, false, token.clone());
+            if let Some(events) = steps.all_of_few(SMALL_TREE_STEPS) {
+                let (mut files, mut told) = (Vec::new(), Vec::new());
+                for event in events {
+                    match event {
+                        Event::File(file) => files.push(file),
+                        trouble => told.push(trouble),
+                    }
+                }
+                order::sort(&mut files, self.sort_by, self.order);
+                let files = files.into_iter().map(Event::File);
+                return Ok(Box::new(named.chain(told).chain(files)));
+            }
         }
         let mut told = Told::all();
         let by = if in_order { SortBy::Path } else { self.sort_by };

@@ -69,6 +69,43 @@ impl Steps {
         self.stopped.is_none() && self.current.is_none() && self.roots.len() == 0
     }
 
+    /// What comes of the whole walk, if it has no more than so many steps: entries, and directories
+    /// that end.
+    pub(in crate::walk) fn all_of_few(mut self, steps: usize) -> Option<Vec<Event>> {
+        let mut events = Vec::new();
+        for _ in 0..steps {
+            match self.advance() {
+                Some(event) => events.extend(event),
+                None => return Some(events),
+            }
+        }
+        None
+    }
+
+    /// One step, of which something may come. `None` at the end.
+    fn advance(&mut self) -> Option<Option<Event>> {
+        if self.stopped.is_none() {
+            self.stopped = self.token.stop();
+        }
+        if self.stopped.is_some() {
+            return None;
+        }
+        let event = if let Some(trouble) = self.waiting.pop_front() {
+            Some(Event::Trouble(trouble))
+        } else if let Some(mut current) = self.current.take() {
+            match self.step(&mut current) {
+                Some(event) => {
+                    self.current = Some(current);
+                    event
+                }
+                None => None,
+            }
+        } else {
+            self.begin()?
+        };
+        Some(event.and_then(|event| self.before.filter(event)))
+    }
+
     /// Goes to the next root. `None` when there is none.
     fn begin(&mut self) -> Option<Option<Event>> {
         let root = self.roots.next()?;
@@ -194,26 +231,7 @@ impl Iterator for Steps {
 
     fn next(&mut self) -> Option<Event> {
         loop {
-            if self.stopped.is_none() {
-                self.stopped = self.token.stop();
-            }
-            if self.stopped.is_some() {
-                return None;
-            }
-            let event = if let Some(trouble) = self.waiting.pop_front() {
-                Some(Event::Trouble(trouble))
-            } else if let Some(mut current) = self.current.take() {
-                match self.step(&mut current) {
-                    Some(event) => {
-                        self.current = Some(current);
-                        event
-                    }
-                    None => None,
-                }
-            } else {
-                self.begin()?
-            };
-            if let Some(event) = event.and_then(|event| self.before.filter(event)) {
+            if let Some(event) = self.advance()? {
                 return Some(event);
             }
         }
