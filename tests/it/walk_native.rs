@@ -83,6 +83,11 @@ const ON_PURPOSE: &[(&str, &str)] = &[
         "a rule over its limit",
         "to the reference it costs all rules of its file, to the native walk that one: not drawn",
     ),
+    (
+        "a link to a directory on another file system that is left out, with one_file_system",
+        "the reference leaves out what follows it in its own directory, too, as ripgrep does: not \
+         compared (is_on_purpose)",
+    ),
 ];
 
 #[test]
@@ -352,7 +357,17 @@ fn is_on_purpose(settings: &[Setting]) -> bool {
         Setting::CaseInsensitive(yes) => Some(*yes),
         _ => None,
     });
-    takes_back && (requires_git != Some(false) || ignores_case == Some(true))
+    let has = |wanted: fn(&Setting) -> bool| settings.iter().any(wanted);
+    let leaves_out = !has(|setting| matches!(setting, Setting::PruneVcs(false)))
+        || has(|setting| {
+            use Setting::*;
+            matches!(setting, Hidden(false) | Glob(_) | Iglob(_) | RuleFile(_) | GlobalFile(_))
+                || matches!(setting, DotIgnore(true) | VcsIgnore(true) | GitExclude(true))
+        });
+    let follows = has(|setting| matches!(setting, Setting::FollowLinks));
+    let stays = has(|setting| matches!(setting, Setting::OneFileSystem));
+    (takes_back && (requires_git != Some(false) || ignores_case == Some(true)))
+        || (follows && stays && leaves_out)
 }
 
 fn case(seed: u64, (tree, case): Place) -> String {

@@ -96,3 +96,24 @@ fn a_rule_over_its_limit_costs_only_itself() {
     let scope = obeying(IgnoreRules::none().dot_ignore(true)).hidden(false);
     check(&tree, scope, &["x.txt"], &[".ignore"]);
 }
+
+#[test]
+fn what_follows_an_ignored_directory_of_another_file_system_is_listed() {
+    use std::os::unix::fs::MetadataExt;
+    let (tree, far) = (Tree::new(""), Tree::on_disk("x"));
+    let device = |tree: &Tree| tree.path().metadata().unwrap().dev();
+    // Whichever is read last follows the link.
+    for name in ["a", "b", "c", "d", "far", "m", "n", "o"] {
+        match name {
+            "far" => std::os::unix::fs::symlink(far.path(), tree.join("far")).unwrap(),
+            name => tree.add(name),
+        }
+    }
+    let scope = Scope::new("").glob("!far").follow_links(true).one_file_system(true);
+    check(&tree, scope.clone(), &["a", "b", "c", "d", "m", "n", "o"], &[]);
+    if device(&tree) != device(&far) {
+        let scope = scope.base(tree.path()).walker(Walker::Reference);
+        let listed = scope.files(&CancelToken::new()).unwrap().count();
+        assert!(listed < 7, "the reference has learnt it: it can be compared again");
+    }
+}
