@@ -180,9 +180,13 @@ impl Rules {
         follow_links: bool,
     ) -> (Option<Arc<Layer>>, Option<Error>) {
         let IgnoreRules { parents, vcs, exclude, .. } = self.options;
-        if !(parents || vcs || exclude || follow_links || self.seeks_repositories()) {
+        let present = if parents || vcs || exclude || follow_links {
+            Present::unknown()
+        } else if self.seeks_repositories() {
+            Present { git: true, jj: true, ..Present::default() }
+        } else {
             return (None, None);
-        }
+        };
         let outermost = self.confined.as_ref().map(|confined| confined.path.clone());
         let mut above: Vec<_> = root.ancestors().skip(1).collect();
         if let Some(outermost) = &outermost {
@@ -211,7 +215,7 @@ impl Rules {
             let place = Place { fd: opened.as_fd(), shown: dir, confined: &confined };
             let len = dir.as_os_str().len();
             let begin = if dir.as_os_str().as_bytes().ends_with(b"/") { len } else { len + 1 };
-            let (next, error) = self.read_layer(&place, Present::unknown(), layer, begin, true);
+            let (next, error) = self.read_layer(&place, present, layer, begin, true);
             errors.push(error);
             layer = next;
         }
