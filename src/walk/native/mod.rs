@@ -639,7 +639,7 @@ impl Walker {
     /// Makes the desk ready for entries of this directory.
     fn lay_out(&self, node: &Node, desk: &mut Desk) {
         let Desk { path, walked, absolute, .. } = desk;
-        if self.rules.is_none() && self.globs.are_none() {
+        if self.rules.is_none() && !self.globs.see_paths() {
             return;
         }
         path.clear();
@@ -780,7 +780,7 @@ impl Walker {
         let scope = self.scope();
         let types = &self.plan.filters.types;
         let has_rules = self.rules.is_some();
-        if has_rules || !self.globs.are_none() {
+        if has_rules || self.globs.see_paths() {
             replace_name(&mut desk.walked, self.walked.len() + node.path_bytes, name);
         }
         match self.globs.verdict(name, &desk.walked, is_dir) {

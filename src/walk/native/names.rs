@@ -34,8 +34,7 @@ impl Globs {
             How::None
         } else if let Some(ends) = ends(&scope.globs) {
             How::Ends(ends)
-        } else if scope.globs.iter().all(|glob| !glob.glob.contains('/')) {
-            // Such a glob is as good as one that begins with `**/`.
+        } else if scope.globs.iter().all(is_name) {
             How::Names(overrides.clone())
         } else {
             How::Paths(overrides.clone())
@@ -43,8 +42,9 @@ impl Globs {
         Globs { how, literal: Literal::new(scope, overrides.path(), root) }
     }
 
-    pub(super) fn are_none(&self) -> bool {
-        matches!(self.how, How::None)
+    /// Whether a verdict needs more of an entry than its name.
+    pub(super) fn see_paths(&self) -> bool {
+        matches!(self.how, How::Paths(_))
     }
 
     pub(super) fn verdict(&self, name: &[u8], walked: &[u8], is_dir: bool) -> Verdict {
@@ -78,10 +78,23 @@ impl Globs {
     }
 }
 
+/// The glob without what says that it holds in all directories. One without a slash does so, too.
+fn anywhere(glob: &str) -> &str {
+    glob.strip_prefix("**/").unwrap_or(glob)
+}
+
+fn is_name(glob: &Glob) -> bool {
+    let glob = glob.glob.strip_prefix('!').unwrap_or(&glob.glob);
+    !anywhere(glob).contains('/')
+}
+
 /// The ends, if each glob lists what ends so, and nothing else.
 fn ends(globs: &[Glob]) -> Option<Vec<Box<[u8]>>> {
     let end = |glob: &Glob| {
-        let end = glob.glob.strip_prefix('*')?;
+        let end = anywhere(&glob.glob).strip_prefix('*')?;
+        if matches!(end, "" | "*") {
+            return Some(Box::default());
+        }
         let rest = end.strip_prefix('.')?;
         let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let is_plain = !rest.is_empty() && rest.as_bytes().iter().all(is_plain);

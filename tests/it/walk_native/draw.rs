@@ -563,7 +563,10 @@ impl Drawing {
                 0 => *self.dice.pick(INVALID),
                 1 => *self.dice.pick(&["", "!", "/", "#x", " ", "//", "!/"]),
                 2..=24 => *self.dice.pick(PATTERNS),
-                25..=31 => *self.dice.pick(&["/a", "/a/*", "/src/**", "/*.txt", "**/a/**", "/*"]),
+                25..=31 => *self.dice.pick(&[
+                    "/a", "/a/*", "/src/**", "/*.txt", "**/a/**", "/*", "*", "**/*", "**/*.txt",
+                    "!**/a",
+                ]),
                 _ => &hit,
             };
             glob += *self.dice.pick(&["", "", "", "", "", "/", "/**", "/*"]);
