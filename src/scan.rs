@@ -2,7 +2,7 @@
 
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
-use crate::haystack::{self, OpenError, Place};
+use crate::haystack::{self, Haystack, OpenError, Place};
 use crate::limits::Limits;
 use crate::matcher::Matcher;
 use crate::matches::{FileMatches, LineKind, Located, Span};
@@ -27,12 +27,17 @@ const MATCHES_PER_LOOK: u64 = 64;
 /// How much of a file is read before the token is asked again.
 const READ_BYTES: usize = 1 << 18;
 
+/// The largest file that is read at once: as much as the searcher would read at a time.
+const AHEAD_BYTES: usize = 1 << 16;
+
 /// What the standard library reads of a standard input before it gets out of the way. It can be seen:
 /// a NUL is found with the whole portion that it was read in.
 const STDIN_BUFFER_BYTES: usize = 8 << 10;
 
 /// Searches one file after another. It holds buffers, so a worker keeps its own.
 pub(crate) struct Scanner {
+    /// Where small files are read to.
+    ahead: Vec<u8>,
     searcher: Searcher,
     matcher: Matcher,
     binary: Binary,
@@ -137,6 +142,7 @@ impl Scanner {
             limits.max_line_buffer_bytes
         }));
         Ok(Scanner {
+            ahead: Vec::new(),
             searcher: builder.build(),
             matcher,
             binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
@@ -181,7 +187,26 @@ impl Scanner {
         if visit.whole && haystack.bytes <= self.caps.max_multi_line_bytes as u64 {
             return self.scan(Input::Whole(&haystack.file), visit);
         }
-        self.scan_reader(&haystack.file, visit)
+        self.scan_ahead(&haystack, visit)
+    }
+
+    /// Searches a file, and if it is small reads it at once: the searcher alone reads four times, to
+    /// see how the file begins, all of it, and twice that it is over.
+    fn scan_ahead(&mut self, haystack: &Haystack, visit: &mut Visit<'_>) -> Scanned {
+        let mut file = &haystack.file;
+        let bytes = match usize::try_from(haystack.bytes) {
+            Ok(bytes) if bytes <= AHEAD_BYTES => bytes,
+            _ => return self.scan_reader(file, visit),
+        };
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.resize(AHEAD_BYTES + 1, 0);
+        // One byte more than there should be: if it is not there, the file has ended. What fails here
+        // fails again where it is told.
+        let read = file.read(&mut ahead[..=bytes]).unwrap_or(0);
+        let rest = (read != bytes).then_some(file);
+        let scanned = self.scan_reader(Ahead { read: &ahead[..read], rest }, visit);
+        self.ahead = ahead;
+        scanned
     }
 
     /// Searches a FIFO or device that the caller named. Opening it can wait for as long as its
@@ -330,6 +355,21 @@ impl Watch<'_> {
             self.stopped.set(Some(stop));
         }
         self.stopped.get().is_none()
+    }
+}
+
+/// What has been read of a file, and the file if it may go on.
+struct Ahead<'a> {
+    read: &'a [u8],
+    rest: Option<&'a std::fs::File>,
+}
+
+impl Read for Ahead<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match (self.read.is_empty(), self.rest) {
+            (true, Some(mut file)) => file.read(buffer),
+            _ => self.read.read(buffer),
+        }
     }
 }
 

@@ -87,6 +87,9 @@ impl Reading<'_> {
                 0 => trim_mark(line),
                 _ => line,
             };
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
             if line.len() > self.limits.max_rule_line_bytes {
                 let max = self.limits.max_rule_line_bytes;
                 let message =
@@ -98,9 +101,6 @@ impl Reading<'_> {
                 errors.push(Some(tagged(path, number, not_utf8())));
                 continue;
             };
-            if line.starts_with('#') || line.is_empty() {
-                continue;
-            }
             if lines.len() == self.limits.max_rules_per_file {
                 let max = self.limits.max_rules_per_file;
                 over = Some((number, format!("max_rules_per_file ({max})")));
