@@ -351,7 +351,7 @@ impl Scope {
     /// A glob without `/`, but for one at its end, is matched with the name at any depth; any
     /// other with the whole path relative to [`glob_base`](Scope::glob_base). `*` and `?` match no
     /// `/`; `**` spans directories; `{a,b}`, `[a-z]`, `[!a-z]` and `\` work as usual. At most
-    /// 1,000 globs of at most 4 KiB each are accepted.
+    /// 1,000 globs of at most 4 KiB each, and of 256 KiB together, are accepted.
     pub fn glob(self, glob: impl Into<String>) -> Scope {
         self.add_glob(glob.into(), false)
     }

@@ -45,6 +45,12 @@ fn overrides(scope: &Scope) -> Result<Override> {
             Error::new(ErrorCode::InvalidGlob, message).with_hint("join some of them with `{a,b}`")
         );
     }
+    let bytes: usize = scope.globs.iter().map(|glob| glob.glob.len()).sum();
+    if bytes > limits::MAX_GLOB_LIST_BYTES {
+        let max = limits::MAX_GLOB_LIST_BYTES;
+        let message = format!("globs of {bytes} bytes are over MAX_GLOB_LIST_BYTES ({max})");
+        return Err(Error::new(ErrorCode::InvalidGlob, message).with_hint("use fewer globs"));
+    }
     let base = scope.glob_base.as_ref().map(|dir| scope.locate(dir)).or(scope.base.clone());
     let base = base.map(|dir| walked_name(&dir)).unwrap_or_default();
     let mut builder = OverrideBuilder::new(base);
@@ -80,6 +86,16 @@ fn types(scope: &Scope) -> Result<Types> {
     if changes > limits::MAX_GLOBS {
         let max = limits::MAX_GLOBS;
         let message = format!("{changes} changes to file types are over MAX_GLOBS ({max})");
+        return Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint("use globs"));
+    }
+    let definition_bytes = |change: &TypeChange| match change {
+        TypeChange::Add(definition) => definition.len(),
+        _ => 0,
+    };
+    let bytes: usize = scope.types.iter().map(definition_bytes).sum();
+    if bytes > limits::MAX_GLOB_LIST_BYTES {
+        let max = limits::MAX_GLOB_LIST_BYTES;
+        let message = format!("definitions of {bytes} bytes are over MAX_GLOB_LIST_BYTES ({max})");
         return Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint("use globs"));
     }
     let mut builder = TypesBuilder::new();

@@ -635,6 +635,12 @@ fn globs_over_a_limit_are_errors_and_those_at_it_are_not() {
     check(&tree, long(4_096), "a");
     let message = "4097 bytes is over MAX_GLOB_BYTES (4096)";
     check_error(long(4_097), ErrorCode::InvalidGlob, None, message, "shorter");
+
+    let each = |n: usize| format!("!{}{n:03}", "x".repeat(2_044));
+    let heavy = |n: usize| (0..n).fold(all(&tree), |scope, n| scope.glob(each(n)));
+    check_inline(&tree, heavy(128), "a");
+    let message = "globs of 264192 bytes are over MAX_GLOB_LIST_BYTES (262144)";
+    check_error(heavy(129), ErrorCode::InvalidGlob, None, message, "fewer");
 }
 
 // Types.
