@@ -35,14 +35,14 @@ pub enum ErrorCode {
     RootUnreadable,
     /// A named file is a FIFO, a socket or a device.
     SpecialFile,
-    /// A search root lies outside of the directory that the scope is confined to.
-    RootOutside,
     /// A named file could not be opened or read.
     Io,
     /// A limit stops the call from being answered at all.
     LimitExceeded,
     /// A fault of ours. A worker's panic ends here.
     Internal,
+    /// A search root lies outside of the directory that the scope is confined to.
+    RootOutside,
 }
 
 impl ErrorCode {
@@ -85,10 +85,10 @@ impl ErrorCode {
             ErrorCode::RootNotFound => "ROOT_NOT_FOUND",
             ErrorCode::RootUnreadable => "ROOT_UNREADABLE",
             ErrorCode::SpecialFile => "SPECIAL_FILE",
-            ErrorCode::RootOutside => "ROOT_OUTSIDE",
             ErrorCode::Io => "IO",
             ErrorCode::LimitExceeded => "LIMIT_EXCEEDED",
             ErrorCode::Internal => "INTERNAL",
+            ErrorCode::RootOutside => "ROOT_OUTSIDE",
         }
     }
 }
