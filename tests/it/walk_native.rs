@@ -66,9 +66,11 @@ const ON_PURPOSE: &[(&str, &str)] = &[
          diagnostics are some of the reference's (settings::is_narrow)",
     ),
     (
-        "a rule of the global file that takes something back, where repositories count",
+        "a rule of the global file that takes something back, where repositories count, and any of it \
+         where case is disregarded",
         "the reference does not hear it in a repository that begins below a root which is in none, \
-         and hears it with regard to case: not compared (is_on_purpose)",
+         and hears it with regard to case as well, which a class like `[!a]` shows: not compared \
+         (is_on_purpose)",
     ),
     (
         "a relative path in a `.git` file",
@@ -366,7 +368,9 @@ fn is_on_purpose(settings: &[Setting]) -> bool {
         });
     let follows = has(|setting| matches!(setting, Setting::FollowLinks));
     let stays = has(|setting| matches!(setting, Setting::OneFileSystem));
-    (takes_back && (requires_git != Some(false) || ignores_case == Some(true)))
+    let is_global = has(|setting| matches!(setting, Setting::GlobalFile(_)));
+    (takes_back && requires_git != Some(false))
+        || (is_global && ignores_case == Some(true))
         || (follows && stays && leaves_out)
 }
 

@@ -117,3 +117,10 @@ fn what_follows_an_ignored_directory_of_another_file_system_is_listed() {
         assert!(listed < 7, "the reference has learnt it: it can be compared again");
     }
 }
+
+#[test]
+fn a_global_rule_with_a_class_disregards_case_where_all_rules_do() {
+    let tree = Tree::new("globals: [!a]*/\n .git/\n A/x\n b/x");
+    let rules = IgnoreRules::none().vcs_ignore(true).global_file("globals").case_insensitive(true);
+    check(&tree, obeying(rules), &["A/x", "globals"], &[]);
+}
