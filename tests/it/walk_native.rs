@@ -73,6 +73,12 @@ const ON_PURPOSE: &[(&str, &str)] = &[
          (is_on_purpose)",
     ),
     (
+        "a link that leads nowhere and that a global rule leaves out, in a repository below a root that \
+         is in none",
+        "the reference tells it, because it asks global rules about what it lists only; ripgrep and \
+         the native walk do not: not compared (is_on_purpose)",
+    ),
+    (
         "a relative path in a `.git` file",
         "the reference takes it for relative to the process's directory, the native walk to the \
          base: not drawn",
@@ -371,6 +377,7 @@ fn is_on_purpose(settings: &[Setting]) -> bool {
     let is_global = has(|setting| matches!(setting, Setting::GlobalFile(_)));
     (takes_back && requires_git != Some(false))
         || (is_global && ignores_case == Some(true))
+        || (is_global && follows && requires_git != Some(false))
         || (follows && stays && leaves_out)
 }
 
