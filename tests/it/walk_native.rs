@@ -369,7 +369,8 @@ fn is_on_purpose(settings: &[Setting]) -> bool {
     let leaves_out = !has(|setting| matches!(setting, Setting::PruneVcs(false)))
         || has(|setting| {
             use Setting::*;
-            matches!(setting, Hidden(false) | Glob(_) | Iglob(_) | RuleFile(_) | GlobalFile(_))
+            matches!(setting, Ripgrep | Hidden(false) | Glob(_) | Iglob(_))
+                || matches!(setting, RuleFile(_) | GlobalFile(_))
                 || matches!(setting, DotIgnore(true) | VcsIgnore(true) | GitExclude(true))
         });
     let follows = has(|setting| matches!(setting, Setting::FollowLinks));
