@@ -333,11 +333,16 @@ impl Before {
 
     /// An event of the current root, unless it was told of the one before.
     pub(super) fn filter(&self, event: Event) -> Option<Event> {
-        match (event, &self.before) {
-            (Event::Trouble(trouble), Some(before)) => {
-                trouble.without_known(before).map(Event::Trouble)
-            }
-            (event, _) => Some(event),
+        match event {
+            Event::Trouble(trouble) => self.filter_trouble(trouble).map(Event::Trouble),
+            event => Some(event),
+        }
+    }
+
+    pub(super) fn filter_trouble(&self, trouble: Trouble) -> Option<Trouble> {
+        match &self.before {
+            Some(before) => trouble.without_known(before),
+            None => Some(trouble),
         }
     }
 }

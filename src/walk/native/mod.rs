@@ -21,7 +21,7 @@ use super::listing::{Found, Gathering, Listing};
 use super::reference::{Before, Candidate};
 use super::roots::{Root, RootKind, is_vcs_name};
 use super::trouble::{Origin, Told, Trouble};
-use super::{Event, FileEntry, Source, Way};
+use super::{FileEntry, Source, Way};
 use crate::beneath::{self, Links};
 use crate::cancel::{CancelToken, Stop};
 use crate::error::Result;
@@ -139,12 +139,9 @@ impl Plan {
                     match Walker::begin(Arc::clone(self), root, as_parallel, token) {
                         Err(trouble) => told.push(trouble),
                         Ok(Begun { walker, root: node, trouble }) => {
-                            let trouble = trouble.map(Event::Trouble);
-                            if let Some(Event::Trouble(trouble)) =
-                                trouble.and_then(|trouble| before.filter(trouble))
-                            {
-                                told.push(trouble);
-                            }
+                            let trouble =
+                                trouble.and_then(|trouble| before.filter_trouble(trouble));
+                            trouble.into_iter().for_each(|trouble| told.push(trouble));
                             let walked = crew::walk(walker, node, by, (&scope.pool, threads), told);
                             walked.files.into_iter().for_each(|files| listing.add(files));
                             if walked.stopped.is_some() {
@@ -514,9 +511,7 @@ impl Walker {
         if let Some(rules) = &self.rules
             && rules.are_in_directories()
         {
-            let (layer, error) = self.read_rules(rules, &node, fd.as_fd(), present);
-            node.layer = layer;
-            tell_error(&self.root, &self.show_dir(&node), error, tell);
+            node.layer = self.read_rules(rules, &node, fd.as_fd(), present, tell);
         }
         node.fd = Mutex::new(Some(Arc::clone(&fd)));
         let node = Arc::new(node);
@@ -530,7 +525,8 @@ impl Walker {
         node: &Node,
         fd: BorrowedFd<'_>,
         present: Present,
-    ) -> (Option<Arc<Layer>>, Option<ignore::Error>) {
+        tell: &mut dyn FnMut(Trouble),
+    ) -> Option<Arc<Layer>> {
         let path = node.path();
         let shown = self.show(trimmed(&path));
         let confined = match &self.confined {
@@ -538,7 +534,11 @@ impl Walker {
             None => Vec::new(),
         };
         let place = rules::Place { fd, shown: &shown, confined: &confined };
-        rules.read(&place, present, node.layer.clone(), node.path_bytes)
+        let (layer, error) = rules.read(&place, present, node.layer.clone(), node.path_bytes);
+        if let Some(error) = error {
+            tell(Trouble::rules(&self.root, &shown, &error));
+        }
+        layer
     }
 
     /// Tells what is wrong with the rules of a directory that is not read.
@@ -546,8 +546,7 @@ impl Walker {
         if let Some(rules) = &self.rules
             && rules.are_in_directories()
         {
-            let (_, error) = self.read_rules(rules, node, fd, Present::unknown());
-            tell_error(&self.root, &self.show_dir(node), error, tell);
+            self.read_rules(rules, node, fd, Present::unknown(), tell);
         }
     }
 
@@ -868,12 +867,6 @@ fn trimmed(path: &[u8]) -> &[u8] {
 
 fn is_shortage(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
-}
-
-fn tell_error(root: &Root, at: &Path, error: Option<ignore::Error>, tell: &mut dyn FnMut(Trouble)) {
-    if let Some(error) = error {
-        tell(Trouble::rules(root, at, &error));
-    }
 }
 
 /// The real directories above the real path of a root up to one, nearest first.

@@ -7,6 +7,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::str;
+use std::sync::Arc;
 
 /// What a rule costs, by measurement: one that is only a name, and one that becomes a regular
 /// expression.
@@ -21,7 +22,7 @@ const CLASS_BYTES: usize = 512;
 /// piece has the first say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleSet {
-    pieces: Box<[Gitignore]>,
+    pieces: Arc<[Gitignore]>,
     /// About so much memory.
     pub(super) weight: usize,
 }
@@ -184,7 +185,7 @@ fn weigh(line: &str) -> usize {
 }
 
 /// What reading lines as text says of such a line.
-fn not_utf8() -> Error {
+pub(super) fn not_utf8() -> Error {
     Error::Io(io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
 }
 
@@ -192,8 +193,12 @@ fn tagged(path: &Path, line: u64, error: Error) -> Error {
     let error = Error::WithLineNumber { line, err: Box::new(error) };
     match path.as_os_str().is_empty() {
         true => error,
-        false => Error::WithPath { path: path.to_path_buf(), err: Box::new(error) },
+        false => with_path(path, error),
     }
+}
+
+pub(super) fn with_path(path: &Path, error: Error) -> Error {
+    Error::WithPath { path: path.to_path_buf(), err: Box::new(error) }
 }
 
 /// Lines without their ends, as the standard library takes them apart.

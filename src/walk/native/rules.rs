@@ -4,7 +4,7 @@
 //! read is ours: only regular files, never waiting, at a bounded cost.
 
 use super::dir::{self, Kind, Names};
-use super::rule_file::{Errors, Reading, RuleSet, refused, split_lines};
+use super::rule_file::{Errors, Reading, RuleSet, not_utf8, refused, split_lines, with_path};
 use crate::beneath::{self, Links};
 use crate::limits::WalkLimits;
 use crate::scope::{IgnoreRules, SortBy};
@@ -303,8 +303,7 @@ impl Rules {
             (sets, weight) = (Default::default(), 0);
             let message =
                 format!("the rules of this directory are over max_rule_memory_bytes ({max})");
-            let err = Box::new(refused(message));
-            errors.push(Some(Error::WithPath { path: place.shown.to_path_buf(), err }));
+            errors.push(Some(with_path(place.shown, refused(message))));
         }
         let in_repository =
             is_repository || above.as_ref().is_some_and(|above| above.in_repository);
@@ -383,10 +382,7 @@ impl Rules {
             Ok(None) => return RuleSet::default(),
             Err(error) => {
                 let message = format!("the rules in it are not used: {error}");
-                errors.push(Some(Error::WithPath {
-                    path: path.to_path_buf(),
-                    err: Box::new(refused(message)),
-                }));
+                errors.push(Some(with_path(path, refused(message))));
                 return RuleSet::default();
             }
         };
@@ -413,8 +409,7 @@ impl Rules {
         let shown = place.shown.join(".git");
         let opened = self.open(place, b".git");
         if let Err(error) = opened {
-            let err = Box::new(Error::Io(error));
-            errors.push(Some(Error::WithPath { path: shown, err }));
+            errors.push(Some(with_path(&shown, Error::Io(error))));
             return None;
         }
         let line = self.first_line(opened, &shown, errors)?;
@@ -456,34 +451,27 @@ impl Rules {
             Ok(file) => file?,
             // ripgrep waits for it, or reads it until no memory is left.
             Err(error) if is_not_regular(&error) => {
-                let err = Box::new(refused(format!("the pointer in it is not followed: {error}")));
-                errors.push(Some(Error::WithPath { path: path.to_path_buf(), err }));
+                let message = format!("the pointer in it is not followed: {error}");
+                errors.push(Some(with_path(path, refused(message))));
                 return None;
             }
             Err(_) => return None,
         };
         let mut bytes = Vec::new();
         if let Err(error) = file.take(MAX_POINTER_BYTES).read_to_end(&mut bytes) {
-            let err = Box::new(Error::Io(error));
-            errors.push(Some(Error::WithPath { path: path.to_path_buf(), err }));
+            errors.push(Some(with_path(path, Error::Io(error))));
             return None;
         }
         let line = split_lines(&bytes).next()?;
         if line.len() as u64 == MAX_POINTER_BYTES {
             let message = format!("its first line is over MAX_POINTER_BYTES ({MAX_POINTER_BYTES})");
-            let err = Box::new(refused(message));
-            errors.push(Some(Error::WithPath { path: path.to_path_buf(), err }));
+            errors.push(Some(with_path(path, refused(message))));
             return None;
         }
         match String::from_utf8(line.to_vec()) {
             Ok(line) => Some(line),
             Err(_) => {
-                let error = io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "stream did not contain valid UTF-8",
-                );
-                let err = Box::new(Error::Io(error));
-                errors.push(Some(Error::WithPath { path: path.to_path_buf(), err }));
+                errors.push(Some(with_path(path, not_utf8())));
                 None
             }
         }
@@ -593,9 +581,6 @@ pub(super) fn read_named(
     };
     match open() {
         Ok(file) => reading.read(file, path),
-        Err(error) => {
-            let err = Box::new(Error::Io(error));
-            (RuleSet::default(), Some(Error::WithPath { path: path.to_path_buf(), err }))
-        }
+        Err(error) => (RuleSet::default(), Some(with_path(path, Error::Io(error)))),
     }
 }
