@@ -1256,6 +1256,28 @@ fn ripgrep_defaults_are_those_of_rg() {
 
 // What may not be read. The superuser may read everything, so these run as nobody.
 
+/// This program, to be run by one who is not the superuser, and the directory that it needs until
+/// it ends.
+#[allow(clippy::disallowed_types, reason = "tests may start processes: privileges are per process")]
+#[allow(clippy::disallowed_methods, reason = "the program to start is this one")]
+pub(crate) fn as_nobody() -> (std::process::Command, tempfile::TempDir) {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    // A copy: the way to the program itself may be closed for nobody.
+    let copy = tempfile::tempdir().unwrap();
+    fs::set_permissions(copy.path(), Permissions::from_mode(0o755)).unwrap();
+    let program = copy.path().join("it");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let mut command = std::process::Command::new(program);
+    command.env_remove("TMPDIR");
+    if fs::metadata(copy.path()).unwrap().uid() == 0 {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    (command, copy)
+}
+
 /// Runs this test once more in a process without privileges, unless it has none already. Returns
 /// whether the caller is that process.
 #[allow(clippy::disallowed_types, reason = "tests may start processes: privileges are per process")]
@@ -1264,28 +1286,15 @@ fn ripgrep_defaults_are_those_of_rg() {
     reason = "the marker for the second process is its environment"
 )]
 pub(crate) fn is_unprivileged(test: &str) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
     const MARK: &str = "INGREP_TEST_UNPRIVILEGED";
-    const NOBODY: u32 = 65_534;
     if std::env::var_os(MARK).is_some() {
         let closed = Tree::new("closed");
         fs::set_permissions(closed.join("closed"), Permissions::from_mode(0o000)).unwrap();
         assert!(fs::read(closed.join("closed")).is_err(), "still privileged");
         return true;
     }
-    // A copy: the way to the program itself may be closed for nobody.
-    let copy = tempfile::tempdir().unwrap();
-    fs::set_permissions(copy.path(), Permissions::from_mode(0o755)).unwrap();
-    let program = copy.path().join("it");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new(program);
-    command.args([test, "--exact"]).env(MARK, "1").current_dir("/").env_remove("TMPDIR");
-    if fs::metadata(copy.path()).unwrap().uid() == 0 {
-        command.uid(NOBODY).gid(NOBODY);
-    }
+    let (mut command, _copy) = as_nobody();
+    command.args([test, "--exact"]).env(MARK, "1").current_dir("/");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");

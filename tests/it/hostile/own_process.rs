@@ -2,15 +2,12 @@
 
 use crate::tree::Tree;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// Tells a process that it is the second one.
 const MARK: &str = "INGREP_TEST_HOSTILE";
-
-const NOBODY: u32 = 65_534;
 
 /// This program, running one test of this directory, which finds out by [`is_own`] that it may
 /// begin.
@@ -28,16 +25,7 @@ impl OwnProcess {
 
     /// One that is not the superuser, to whom nothing is forbidden.
     pub(super) fn of_nobody(test: &str) -> OwnProcess {
-        let copy = tempfile::tempdir().unwrap();
-        fs::set_permissions(copy.path(), Permissions::from_mode(0o755)).unwrap();
-        let program = copy.path().join("it");
-        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-        let mut command = Command::new(program);
-        command.env_remove("TMPDIR");
-        if fs::metadata(copy.path()).unwrap().uid() == 0 {
-            command.uid(NOBODY).gid(NOBODY);
-        }
+        let (command, copy) = crate::scope::as_nobody();
         OwnProcess::run(command, test, Some(copy))
     }
 
