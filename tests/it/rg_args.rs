@@ -447,8 +447,14 @@ fn the_reading_of_an_argv_means_the_same_as_the_argv() {
         };
         let rebuilt = rebuild(&args);
         assert_eq!(parse(rebuilt.clone()).map(mode_of), Ok(mode_of(Parsed::Args(args.clone()))));
-        let expected = comparable(rg(tree.path(), &argv));
-        let actual = comparable(rg(tree.path(), &rebuilt));
+        let mut expected = comparable(rg(tree.path(), &argv));
+        let mut actual = comparable(rg(tree.path(), &rebuilt));
+        // A quiet search ends at its first match; what other threads have complained of by then is
+        // chance.
+        if args.quiet && expected.0 == 0 {
+            expected.2.clear();
+            actual.2.clear();
+        }
         *counts.entry(format!("{:?} exit {}", args.mode, expected.0)).or_default() += 1;
         if expected != actual {
             differences.push(format!("{argv:?}\n{rebuilt:?}\n{expected:?}\n{actual:?}"));
