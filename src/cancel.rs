@@ -21,6 +21,10 @@ pub enum Stop {
 /// or given a deadline without touching it. Setting the flag is one atomic store, so it may be
 /// done from a signal handler.
 ///
+/// A deadline is kept even if the system is not: a call whose token has one returns within 100 ms
+/// of it, and leaves threads behind that wait for a file system which does not answer. For this its
+/// [`Pool`](crate::Pool) must have threads.
+///
 /// ```
 /// use ingrep::{CancelToken, Stop};
 /// use std::time::Duration;
@@ -107,6 +111,10 @@ impl CancelToken {
             Some(at) if Instant::now() >= at => Some(Stop::DeadlinePassed),
             _ => None,
         }
+    }
+
+    pub(crate) fn deadline_at(&self) -> Option<Instant> {
+        self.deadline
     }
 
     /// Whether work under this token should stop.

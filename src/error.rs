@@ -43,6 +43,9 @@ pub enum ErrorCode {
     Internal,
     /// A search root lies outside of the directory that the scope is confined to.
     RootOutside,
+    /// Too many threads are stuck in the system; see
+    /// [`Pool::max_stuck_threads`](crate::Pool::max_stuck_threads).
+    ThreadsStuck,
 }
 
 impl ErrorCode {
@@ -64,6 +67,7 @@ impl ErrorCode {
         ErrorCode::LimitExceeded,
         ErrorCode::Internal,
         ErrorCode::RootOutside,
+        ErrorCode::ThreadsStuck,
     ];
 
     /// The code as a word for logs and wire formats.
@@ -89,6 +93,7 @@ impl ErrorCode {
             ErrorCode::LimitExceeded => "LIMIT_EXCEEDED",
             ErrorCode::Internal => "INTERNAL",
             ErrorCode::RootOutside => "ROOT_OUTSIDE",
+            ErrorCode::ThreadsStuck => "THREADS_STUCK",
         }
     }
 }
@@ -244,6 +249,8 @@ pub enum Reason {
     TooLarge,
     /// A fault of ours while one file was searched.
     Internal,
+    /// The system had not come back with it when the call had to.
+    Stuck,
 }
 
 impl Reason {
@@ -258,6 +265,7 @@ impl Reason {
         Reason::SpecialFile,
         Reason::TooLarge,
         Reason::Internal,
+        Reason::Stuck,
     ];
 
     /// The reason as a word for logs and wire formats; stable like an error code.
@@ -276,6 +284,7 @@ impl Reason {
             Reason::SpecialFile => "special_file",
             Reason::TooLarge => "too_large",
             Reason::Internal => "internal",
+            Reason::Stuck => "stuck",
         }
     }
 

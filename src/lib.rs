@@ -39,6 +39,7 @@ struct Readme;
 mod beneath;
 mod cancel;
 mod collect;
+mod duty;
 mod error;
 mod haystack;
 mod limits;

@@ -1,13 +1,18 @@
 //! Which threads do the work: [`Pool`].
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// More threads than this make a directory walk slower, not faster; ripgrep stops there, too.
 const MAX_DEFAULT_THREADS: usize = 12;
 
 /// Starting thousands of threads takes a minute, and none of them gets to do anything.
 const MAX_THREADS: usize = 256;
+
+/// So many threads, left behind in a file system that does not answer, are a leak that a host can
+/// bear. More would be started and lost with every call.
+const MAX_STUCK_THREADS: usize = 8;
 
 /// The threads that walk and search. Cheap to clone; clones share the threads.
 ///
@@ -30,37 +35,90 @@ pub struct Pool(Arc<Inner>);
 struct Inner {
     /// 0 for the caller's own thread.
     wanted: usize,
-    workers: OnceLock<Option<rayon::ThreadPool>>,
+    workers: Mutex<Workers>,
+    /// Workers that a call did not wait for, and that have not come back.
+    stuck: AtomicUsize,
+    max_stuck: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Workers {
+    /// `Some(None)` if none could be started.
+    started: Option<Option<Arc<rayon::ThreadPool>>>,
+    /// The process that started them: a forked child has none of its parent's threads.
+    process: u32,
 }
 
 impl Pool {
     /// A pool of this many threads, started when they are first needed. 0 stands for the machine's
-    /// width, up to 12; more than 256 are never started. With 1 there is one worker beside the calling thread; see
-    /// [`inline`](Pool::inline) for none.
+    /// width, up to 12; more than 256 are never started. With 1 there is one worker beside the
+    /// calling thread; see [`inline`](Pool::inline) for none.
     pub fn new(threads: usize) -> Pool {
-        let wanted = match threads {
+        Pool::of(match threads {
             0 => {
                 std::thread::available_parallelism().map_or(1, usize::from).min(MAX_DEFAULT_THREADS)
             }
             threads => threads.min(MAX_THREADS),
-        };
-        Pool(Arc::new(Inner { wanted, workers: OnceLock::new() }))
+        })
     }
 
     /// No threads at all: everything happens on the thread that asks.
     pub fn inline() -> Pool {
-        Pool(Arc::new(Inner { wanted: 0, workers: OnceLock::new() }))
+        Pool::of(0)
+    }
+
+    fn of(wanted: usize) -> Pool {
+        Pool(Arc::new(Inner {
+            wanted,
+            workers: Mutex::default(),
+            stuck: AtomicUsize::new(0),
+            max_stuck: AtomicUsize::new(MAX_STUCK_THREADS),
+        }))
     }
 
     /// How many threads work at once. Starts them, if that has not happened yet.
     pub fn threads(&self) -> usize {
-        self.workers().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.workers().map_or(1, |workers| workers.current_num_threads())
     }
 
     /// Whether work happens on the calling thread only: by wish, or because no thread could be
     /// started.
     pub fn is_inline(&self) -> bool {
         self.workers().is_none()
+    }
+
+    /// How many threads were left behind by calls whose deadline had passed, and have not come back
+    /// since: they wait for a file system that does not answer. Others are started in their place.
+    ///
+    /// ```
+    /// assert_eq!(ingrep::Pool::new(2).stuck_threads(), 0);
+    /// ```
+    pub fn stuck_threads(&self) -> usize {
+        self.0.stuck.load(Ordering::Relaxed)
+    }
+
+    /// With so many threads left behind, further calls with a deadline are refused with
+    /// [`ThreadsStuck`](crate::ErrorCode::ThreadsStuck). Default: 8. It holds for all clones of the pool.
+    pub fn max_stuck_threads(self, threads: usize) -> Pool {
+        self.0.max_stuck.store(threads, Ordering::Relaxed);
+        self
+    }
+
+    pub(crate) fn may_get_stuck(&self) -> usize {
+        self.0.max_stuck.load(Ordering::Relaxed)
+    }
+
+    /// Does without so many threads from now on, which are busy with jobs that nobody waits for any
+    /// more. Jobs that come later get other ones.
+    pub(crate) fn leave_behind(&self, threads: usize) {
+        self.0.stuck.fetch_add(threads, Ordering::Relaxed);
+        let left = self.lock().started.take();
+        drop(left);
+    }
+
+    /// One of those is done.
+    pub(crate) fn has_come_back(&self) {
+        self.0.stuck.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Hands a job to a worker. Gives it back when there is none.
@@ -74,9 +132,23 @@ impl Pool {
         }
     }
 
-    fn workers(&self) -> Option<&rayon::ThreadPool> {
-        let start = || (1..=self.0.wanted).rev().find_map(start_workers);
-        self.0.workers.get_or_init(start).as_ref()
+    fn lock(&self) -> MutexGuard<'_, Workers> {
+        self.0.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn workers(&self) -> Option<Arc<rayon::ThreadPool>> {
+        if self.0.wanted == 0 {
+            return None;
+        }
+        let mut workers = self.lock();
+        let process = std::process::id();
+        if workers.process != process {
+            // To end them would be to wait for threads that are not there.
+            std::mem::forget(workers.started.take());
+            workers.process = process;
+        }
+        let start = || (1..=self.0.wanted).rev().find_map(start_workers).map(Arc::new);
+        workers.started.get_or_insert_with(start).clone()
     }
 }
 
@@ -84,6 +156,9 @@ fn start_workers(threads: usize) -> Option<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|index| format!("ingrep-{index}"))
+        // Jobs catch what they panic with and tell it; without a handler the process would end if
+        // one did not.
+        .panic_handler(drop)
         .build()
         .ok()
 }

@@ -7,7 +7,7 @@ use crate::haystack::Place;
 use crate::limits::Limits;
 use crate::matcher::Matcher;
 use crate::matches::FileMatches;
-use crate::ordered::{Ordered, Weigh};
+use crate::ordered::{Lost, Ordered, Weigh};
 use crate::query::Query;
 use crate::scan::{Scanned, Scanner, Visit};
 use crate::scope::Scope;
@@ -234,7 +234,7 @@ impl Search {
             count_only: Arc::clone(&count_only),
         };
         let feed = Feed { files, token: own.clone(), left_undone: None };
-        let results = Ordered::new(feed, scope.pool.clone(), move |file| worker.scan(file));
+        let results = Ordered::new(feed, &scope.pool, &own, move |file| worker.scan(file))?;
         let summary = Summary::new(self.engine.limits.max_diagnostics);
         Ok(Matches { results, own, count_only, stopped: None, ended: false, summary, started })
     }
@@ -467,8 +467,8 @@ impl Matches {
             };
             let found = match searched {
                 Ok(searched) => self.take(&file, searched),
-                Err(panicked) => {
-                    self.fault(&file.path, format!("the search panicked: {}", panicked.0));
+                Err(lost) => {
+                    self.lose(&file.path, lost);
                     None
                 }
             };
@@ -477,6 +477,18 @@ impl Matches {
             {
                 return Some(found);
             }
+        }
+    }
+
+    fn lose(&mut self, path: &Path, lost: Lost) {
+        match lost {
+            Lost::Panicked(message) => self.fault(path, format!("the search panicked: {message}")),
+            Lost::Stuck => {
+                self.stopped = self.stopped.or(self.own.stop());
+                let message = "the system had not come back with it when the search had to end";
+                self.summary.diagnostics.push(Diagnostic::new(path, Reason::Stuck, message));
+            }
+            Lost::NotBegun => self.stopped = self.stopped.or(self.own.stop()),
         }
     }
 

@@ -211,9 +211,11 @@ impl Command {
     /// # Errors
     ///
     /// None of what ripgrep would report: that is the output. [`ErrorCode::Internal`] for a fault
-    /// of ours.
+    /// of ours, [`ErrorCode::ThreadsStuck`] when too many threads wait for file systems that do not
+    /// answer.
     ///
     /// [`ErrorCode::Internal`]: crate::ErrorCode::Internal
+    /// [`ErrorCode::ThreadsStuck`]: crate::ErrorCode::ThreadsStuck
     pub fn output(&self, token: &CancelToken) -> Result<Output> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let (code, stopped) = run::run(self, &mut stdout, &mut stderr, token)?;

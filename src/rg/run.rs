@@ -6,8 +6,9 @@ use super::plan::{self, Mapped, Plan};
 use super::print::{self, Printed};
 use super::{Command, FileId, SharedReader, flags};
 use crate::cancel::{CancelToken, Stop};
-use crate::error::Result;
-use crate::ordered::{Ordered, Weigh};
+use crate::duty::Duty;
+use crate::error::{ErrorCode, Result};
+use crate::ordered::{Lost, Ordered, Weigh};
 use crate::query::{Binary, Query};
 use crate::scan::{Render, Scanned, Scanner, Visit};
 use crate::scope::Scope;
@@ -42,9 +43,22 @@ pub(super) fn run(
             if let Err(unserved) = unserved(command, &args) {
                 return Ok((streams.refuse(&unserved.to_string()), None));
             }
-            match plan::plan(command, &args) {
-                Err(message) => streams.refuse(&message),
-                Ok(plan) => {
+            let duty = Duty::new(&command.pool, token)?;
+            let planned = match duty.is_hard() {
+                true => {
+                    let (command, args) = (command.clone(), args.clone());
+                    duty.call(move || plan::plan(&command, &args))?
+                }
+                false => Some(plan::plan(command, &args)),
+            };
+            match planned {
+                // The system did not come back with what the argv names.
+                None => {
+                    streams.stopped(token);
+                    FAILED
+                }
+                Some(Err(message)) => streams.refuse(&message),
+                Some(Ok(plan)) => {
                     streams.messages = plan.messages;
                     carry_out(command, plan, &args, &mut streams, token)?
                 }
@@ -110,6 +124,10 @@ fn carry_out(
     let events = match plan.scope.events(token) {
         Ok(_) if plan.nowhere => Box::new(std::iter::empty()),
         Ok(events) => events,
+        // No fault of the argv, and nothing that ripgrep would know of.
+        Err(error) if matches!(error.code(), ErrorCode::ThreadsStuck | ErrorCode::Internal) => {
+            return Err(error);
+        }
         Err(error) => return Ok(streams.refuse(error.message())),
     };
     let mut outcome = Outcome::default();
@@ -297,10 +315,11 @@ fn search_all(
     let mut total = Stats::default();
     // Whether there is something that the next file has to be separated from.
     let mut begun = false;
-    for (event, searched) in Ordered::new(events, pool, move |event| shared.search(event)) {
-        let file = match event {
+    let mut results = Ordered::new(events, &pool, &own, move |event| shared.search(event))?;
+    while let Some((event, searched)) = results.next() {
+        let file = match &*event {
             Event::Trouble(trouble) => {
-                streams.trouble(plan, &trouble, outcome);
+                streams.trouble(plan, trouble, outcome);
                 continue;
             }
             Event::File(file) => file,
@@ -343,18 +362,22 @@ fn search_all(
                     None if opened => print::add(&mut total, &printed.stats),
                     None => {}
                 }
-                if stopped.is_some() {
+                if stopped.is_some() && !results.has_given_up() {
                     break;
                 }
             }
-            Err(panicked) => {
+            // That the run was stopped is all that is said of what it left undone.
+            Err(Lost::Stuck | Lost::NotBegun) => {}
+            Err(Lost::Panicked(message)) => {
                 outcome.searched = true;
                 outcome.errored = true;
-                streams.message(&format!("{}: internal error: {}", path.display(), panicked.0));
+                streams.message(&format!("{}: internal error: {message}", path.display()));
             }
         }
         let enough = outcome.matched && plan.ends_at_first();
-        if enough || streams.broken || streams.stopped(token) {
+        // What is behind one that is stuck has been found, and nothing is waited for.
+        let stopped = streams.stopped(token) && !results.has_given_up();
+        if enough || streams.broken || stopped {
             break;
         }
     }

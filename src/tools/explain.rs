@@ -1,6 +1,8 @@
 //! Failures of the engine in the words of a tool, and facts that explain an empty result.
 
+use super::Tools;
 use super::error::{ToolError, ToolErrorCode};
+use crate::cancel::CancelToken;
 use crate::error::{Error, ErrorCode};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +10,12 @@ use std::path::{Path, PathBuf};
 const MAX_NAMES_LOOKED_AT: usize = 10_000;
 
 /// An error of the engine. `root` is the place that was to be searched.
-pub(super) fn failure(tool: &str, root: &Path, error: &Error) -> ToolError {
+pub(super) fn failure(
+    (tools, token): (&Tools, &CancelToken),
+    tool: &str,
+    root: &Path,
+    error: &Error,
+) -> ToolError {
     let code = match error.code() {
         ErrorCode::InvalidPattern
         | ErrorCode::EmptyPattern
@@ -25,8 +32,9 @@ pub(super) fn failure(tool: &str, root: &Path, error: &Error) -> ToolError {
         (None, None) => format!("{tool}: {}", error.message()),
     };
     let mut told = ToolError::new(code, message);
+    let place = root.to_path_buf();
     if error.code() == ErrorCode::RootNotFound
-        && let Some(other) = other_case(root)
+        && let Ok(Some(Some(other))) = tools.in_time(token, move |_| other_case(&place))
     {
         return told.next(format!("There is {}, in other letter case", other.display()));
     }

@@ -1,11 +1,11 @@
 //! The tool `glob`.
 
-use super::Tools;
 use super::anchor::Place;
 use super::error::{ToolError, ToolErrorCode};
 use super::explain;
 use super::input::GlobInput;
 use super::reply::{GlobReply, Notes, Saved, ShownPath};
+use super::{Found, Tools};
 use crate::cancel::CancelToken;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -18,16 +18,21 @@ pub(super) fn glob(
     token: &CancelToken,
 ) -> Result<GlobReply, ToolError> {
     input.check()?;
-    let root = tools.resolve("glob", input.path.as_deref())?;
+    let Some(Found { root, is_file }) = tools.find("glob", input.path.as_deref(), token)? else {
+        let mut nothing = GlobReply::nothing(input.offset);
+        nothing.render(false);
+        return Err(tools.aborted_early("glob", token, nothing.into_reply()));
+    };
     let place = Place { root: &root, cwd: &tools.cwd };
     let globs = place.globs("glob", &input.pattern)?;
-    if root.is_file() {
+    if is_file {
         let message = format!("glob: {} is a file, not a directory", tools.shown(&root).path);
         return Err(ToolError::new(ToolErrorCode::Failed, message)
             .next("Give the directory to look in, or search the file with `grep`"));
     }
     let scope = globs.iter().fold(tools.scope(&root), |scope, glob| scope.glob(glob));
-    let mut files = scope.files(token).map_err(|error| explain::failure("glob", &root, &error))?;
+    let told = |error| explain::failure((tools, token), "glob", &root, &error);
+    let mut files = scope.files(token).map_err(told)?;
     let paths: Vec<PathBuf> = files.by_ref().map(|file| file.path).collect();
     let walked = files.into_summary();
 
@@ -42,7 +47,9 @@ pub(super) fn glob(
         tools.check_strict("glob", &notes)?;
     }
     if shown.is_empty() {
-        notes.hints.extend(explain::empty_glob(&root, &input.pattern, &globs));
+        let (place, written) = (root.clone(), input.pattern.clone());
+        let why = tools.in_time(token, move |_| explain::empty_glob(&place, &written, &globs));
+        notes.hints.extend(why.ok().flatten().flatten());
         notes.hints.extend(tools.excluded(&root, token));
     }
     let total = shown.len() as u64;

@@ -1,12 +1,12 @@
 //! The tool `grep`.
 
-use super::Tools;
 use super::anchor::Place;
 use super::error::ToolError;
 use super::explain;
 use super::input::{GrepInput, GrepOutput};
 use super::preview::preview;
 use super::reply::{FileGroup, GrepReply, MatchLine, Notes, Saved, group_text};
+use super::{Found, Tools};
 use crate::cancel::{CancelToken, Stop};
 use crate::collect::{End, Summary};
 use crate::limits::Limits;
@@ -23,13 +23,17 @@ pub(super) fn grep(
     token: &CancelToken,
 ) -> Result<GrepReply, ToolError> {
     input.check()?;
-    let root = tools.resolve("grep", input.path.as_deref())?;
+    let Some(Found { root, is_file }) = tools.find("grep", input.path.as_deref(), token)? else {
+        let mut nothing = GrepReply::nothing(input.offset);
+        nothing.render(input.output, false);
+        return Err(tools.aborted_early("grep", token, nothing.into_reply()));
+    };
     let mut scope = tools.scope(&root);
     if let Some(include) = &input.include {
         let place = Place { root: &root, cwd: &tools.cwd };
         scope = place.globs("grep", include)?.iter().fold(scope, |scope, glob| scope.glob(glob));
     }
-    let told = |error| explain::failure("grep", &root, &error);
+    let told = |error| explain::failure((tools, token), "grep", &root, &error);
     // Lines are cut for the reply, not here: what is behind the cut may hold the match.
     let search = input.query.clone().scope(scope).limits(Limits::new()).compile().map_err(told)?;
     let matches = search.stream(token).map_err(told)?;
@@ -38,7 +42,7 @@ pub(super) fn grep(
     let saved = run.save_rest();
     let mut hints = Vec::new();
     // A file that is named is searched to its end.
-    if let (Some(first), false) = (&run.first_left, root.is_file()) {
+    if let (Some(first), false) = (&run.first_left, is_file) {
         hints.push(match run.left {
             1 => format!("1 file was searched only up to its first NUL byte: {first}"),
             n => format!("{n} files were searched only up to their first NUL byte: {first}, ..."),

@@ -35,7 +35,9 @@ pub use reply::{FileGroup, GlobReply, GrepReply, MatchLine, Notes, Reply, Saved,
 pub use schema::{Definition, definitions};
 pub use spill::{DirSpill, SpillStore, Spilled};
 
-use crate::cancel::CancelToken;
+use crate::cancel::{CancelToken, Stop};
+use crate::duty::Duty;
+use crate::error::Result;
 use crate::pool::Pool;
 use crate::scope::{IgnoreRules, Order, Scope, SortBy};
 use crate::text;
@@ -87,6 +89,12 @@ pub struct Tools {
     confine: Option<PathBuf>,
     spill: Option<Arc<dyn SpillStore>>,
     pool: Pool,
+}
+
+/// The place that a call is about.
+struct Found {
+    root: PathBuf,
+    is_file: bool,
 }
 
 impl std::fmt::Debug for Tools {
@@ -279,6 +287,39 @@ impl Tools {
         }
     }
 
+    /// Asks the system something, as long as there is time for it.
+    fn in_time<T: Send + 'static>(
+        &self,
+        token: &CancelToken,
+        ask: impl FnOnce(&Tools) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        let duty = Duty::new(&self.pool, token)?;
+        let tools = self.clone();
+        duty.call(move || ask(&tools))
+    }
+
+    /// The place that a call names. `None` if the system does not come back with it.
+    fn find(
+        &self,
+        tool: &'static str,
+        path: Option<&str>,
+        token: &CancelToken,
+    ) -> Result<Option<Found>, ToolError> {
+        let path = path.map(String::from);
+        let find = move |tools: &Tools| {
+            let root = tools.resolve(tool, path.as_deref())?;
+            let is_file = root.is_file();
+            Ok(Found { root, is_file })
+        };
+        let found = self.in_time(token, find);
+        match found
+            .map_err(|error| ToolError::new(ToolErrorCode::Failed, format!("{tool}: {error}")))?
+        {
+            Some(found) => found.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The place that a call names, absolute and without `.` and `..`.
     fn resolve(&self, tool: &str, path: Option<&str>) -> Result<PathBuf, ToolError> {
         let Some(path) = path else {
@@ -393,15 +434,20 @@ impl Tools {
             .next("Narrow the pattern, the path or the files to include, and try again")
     }
 
-    fn aborted(&self, tool: &str, stop: crate::cancel::Stop, partial: Reply) -> ToolError {
+    /// Stopped before anything was found.
+    fn aborted_early(&self, tool: &str, token: &CancelToken, nothing: Reply) -> ToolError {
+        self.aborted(tool, token.stop().unwrap_or(Stop::DeadlinePassed), nothing)
+    }
+
+    fn aborted(&self, tool: &str, stop: Stop, partial: Reply) -> ToolError {
         let why = match (stop, self.timeout) {
-            (crate::cancel::Stop::DeadlinePassed, Some(timeout)) => {
+            (Stop::DeadlinePassed, Some(timeout)) => {
                 format!("{tool}: the search was stopped at its deadline ({timeout:?} at most)")
             }
-            (crate::cancel::Stop::DeadlinePassed, None) => {
+            (Stop::DeadlinePassed, None) => {
                 format!("{tool}: the search was stopped at its deadline")
             }
-            (crate::cancel::Stop::Cancelled, _) => format!("{tool}: the search was cancelled"),
+            (Stop::Cancelled, _) => format!("{tool}: the search was cancelled"),
         };
         ToolError::new(ToolErrorCode::Aborted, why)
             .next("Narrow the pattern or the path, and try again")

@@ -200,6 +200,20 @@ impl Notes {
 }
 
 impl GlobReply {
+    /// Of a call that has found nothing.
+    pub(super) fn nothing(offset: u64) -> GlobReply {
+        GlobReply {
+            text: String::new(),
+            paths: Vec::new(),
+            total: 0,
+            offset,
+            truncated: false,
+            omitted: 0,
+            saved: None,
+            notes: Notes::default(),
+        }
+    }
+
     /// Writes the text from the data. Called before any of the data is dropped. `ended`: the search
     /// was not stopped.
     pub(super) fn render(&mut self, ended: bool) {
@@ -244,6 +258,21 @@ impl GlobReply {
 }
 
 impl GrepReply {
+    /// Of a call that has found nothing.
+    pub(super) fn nothing(offset: u64) -> GrepReply {
+        GrepReply {
+            text: String::new(),
+            files: Vec::new(),
+            total: 0,
+            total_files: 0,
+            offset,
+            truncated: false,
+            omitted: 0,
+            saved: None,
+            notes: Notes::default(),
+        }
+    }
+
     /// Writes the text from the data. Called before any of the data is dropped. `ended`: the search
     /// was not stopped.
     pub(super) fn render(&mut self, output: GrepOutput, ended: bool) {

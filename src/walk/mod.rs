@@ -5,8 +5,10 @@
 //! before anything is walked, [`filters`] is what decides about files, and [`order`] who comes
 //! first.
 
+mod ahead;
 mod filters;
 mod global;
+mod haul;
 #[cfg(target_os = "linux")]
 mod listing;
 #[cfg(target_os = "linux")]
@@ -21,9 +23,11 @@ use trouble::Told;
 pub(crate) use trouble::{Origin, Trouble};
 
 use crate::cancel::{CancelToken, Stop};
+use crate::duty::Duty;
 use crate::error::{Diagnostics, Error, ErrorCode, Result};
 use crate::haystack::Place;
 use crate::scope::{Order, Scope, SortBy, Walker};
+use haul::{Haul, Hauled};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -165,17 +169,24 @@ impl Iterator for Sorted {
     }
 }
 
-/// A walk on the caller's thread, step by step.
-#[derive(Debug)]
+/// A walk step by step.
 enum Steps {
+    Ahead(Box<ahead::Ahead>),
     Reference(Box<reference::Steps>),
     #[cfg(target_os = "linux")]
     Native(Box<native::Steps>),
 }
 
 impl Steps {
+    /// The same walk, but nobody waits for it longer than a deadline allows.
+    fn ahead(self, scope: &Scope, duty: &Duty, token: &CancelToken) -> Steps {
+        let ahead = ahead::Ahead::new(self, scope.roots.clone(), duty.clone(), token);
+        Steps::Ahead(Box::new(ahead))
+    }
+
     fn stopped(&self) -> Option<Stop> {
         match self {
+            Steps::Ahead(steps) => steps.stopped(),
             Steps::Reference(steps) => steps.stopped(),
             #[cfg(target_os = "linux")]
             Steps::Native(steps) => steps.stopped(),
@@ -184,10 +195,17 @@ impl Steps {
 
     fn is_over(&self) -> bool {
         match self {
+            Steps::Ahead(steps) => steps.is_over(),
             Steps::Reference(steps) => steps.is_over(),
             #[cfg(target_os = "linux")]
             Steps::Native(steps) => steps.is_over(),
         }
+    }
+}
+
+impl std::fmt::Debug for Steps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Steps").finish_non_exhaustive()
     }
 }
 
@@ -196,6 +214,7 @@ impl Iterator for Steps {
 
     fn next(&mut self) -> Option<Event> {
         match self {
+            Steps::Ahead(steps) => steps.next(),
             Steps::Reference(steps) => steps.next(),
             #[cfg(target_os = "linux")]
             Steps::Native(steps) => steps.next(),
@@ -217,16 +236,43 @@ enum By {
     Native(Arc<native::Plan>),
 }
 
-/// What a walk to the end found.
+/// What a walk found, in its order.
 struct Gathered {
     files: Sorted,
     /// How many, also of those left out of the head.
     found: u64,
-    stopped: Option<Stop>,
+    told: Told,
 }
 
 /// A walk's events as they come.
 pub(crate) type Events = Box<dyn Iterator<Item = Event> + Send>;
+
+/// What events come from.
+enum Coming {
+    /// A walk that goes on, after what is wrong with the named rules.
+    Walking(Vec<Trouble>, Steps),
+    Over(Events),
+}
+
+impl Coming {
+    fn ahead(self, scope: &Scope, duty: &Duty, token: &CancelToken) -> Coming {
+        match self {
+            Coming::Walking(named, steps) => {
+                Coming::Walking(named, steps.ahead(scope, duty, token))
+            }
+            over => over,
+        }
+    }
+
+    fn into_events(self) -> Events {
+        match self {
+            Coming::Walking(named, steps) => {
+                Box::new(named.into_iter().map(Event::Trouble).chain(steps))
+            }
+            Coming::Over(events) => events,
+        }
+    }
+}
 
 /// A walk of so few steps takes about a millisecond, so that it can be tried before all threads walk.
 #[cfg(target_os = "linux")]
@@ -262,23 +308,47 @@ impl Scope {
     /// # Ok::<(), ingrep::Error>(())
     /// ```
     pub fn files(&self, token: &CancelToken) -> Result<Files> {
-        let chosen = self.choose()?;
-        let mut diagnostics = Diagnostics::new(self.max_diagnostics);
-        chosen.named.iter().for_each(|trouble| trouble.diagnose(&mut diagnostics));
-        let mut summary = FilesSummary { files: 0, stopped: None, complete: true, diagnostics };
-        let walk = if self.sort_by == SortBy::Nothing {
+        let duty = Duty::new(&self.pool, token)?;
+        let haul = Arc::new(Haul::new(Told::counted(Diagnostics::new(self.max_diagnostics))));
+        if !duty.is_hard() {
+            return self.files_now((&duty, token), &haul);
+        }
+        let (scope, own, theirs) = (self.clone(), (duty.clone(), token.clone()), Arc::clone(&haul));
+        match duty.call(move || scope.files_now((&own.0, &own.1), &theirs))? {
+            Some(files) => files.map(|files| files.ahead(self, &duty, token)),
+            None => Ok(self.files_so_far(token, &haul)),
+        }
+    }
+
+    fn files_now(&self, (duty, token): (&Duty, &CancelToken), haul: &Arc<Haul>) -> Result<Files> {
+        let mut chosen = self.choose()?;
+        std::mem::take(&mut chosen.named).into_iter().for_each(|trouble| haul.tell(trouble));
+        if self.sort_by == SortBy::Nothing {
             let head = self.head.unwrap_or(usize::MAX);
-            Walk::Streaming(self.steps(chosen, token), head)
-        } else {
-            let mut told = Told::counted(summary.diagnostics);
-            let gathered = self.gather(&chosen, self.sort_by, token, &mut told);
-            summary.diagnostics = told.counted;
-            summary.files = gathered.found;
-            summary.stopped = gathered.stopped;
-            summary.complete = summary.stopped.is_none();
-            Walk::Ordered(gathered.files)
-        };
-        Ok(Files { walk, summary })
+            let diagnostics = haul.take().told.counted;
+            let summary = FilesSummary { files: 0, stopped: None, complete: true, diagnostics };
+            return Ok(Files { walk: Walk::Streaming(self.steps(chosen, token), head), summary });
+        }
+        let stopped = self.gather(&chosen, self.sort_by, (duty, token), haul);
+        Ok(self.files_of(haul.take(), stopped))
+    }
+
+    fn files_of(&self, hauled: Hauled, stopped: Option<Stop>) -> Files {
+        let Gathered { files, found, told } = self.sorted(hauled, self.sort_by, stopped);
+        let complete = stopped.is_none();
+        let diagnostics = told.counted;
+        let summary = FilesSummary { files: found, stopped, complete, diagnostics };
+        Files { walk: Walk::Ordered(files), summary }
+    }
+
+    /// What a walk that has not come back has found so far.
+    fn files_so_far(&self, token: &CancelToken, haul: &Haul) -> Files {
+        self.stuck_roots().for_each(|trouble| haul.tell(trouble));
+        self.files_of(haul.take(), token.stop())
+    }
+
+    fn stuck_roots(&self) -> impl Iterator<Item = Trouble> {
+        self.roots.iter().map(|root| Trouble::stuck(root))
     }
 
     /// Compiles the filters and looks at the roots.
@@ -316,40 +386,50 @@ impl Scope {
         }
     }
 
-    /// Walks all roots to their end, and sorts what was found.
+    /// Walks all roots to their end. Returns why that ended early.
     fn gather(
         &self,
         chosen: &Chosen,
         by: SortBy,
-        token: &CancelToken,
-        told: &mut Told,
-    ) -> Gathered {
+        (duty, token): (&Duty, &CancelToken),
+        haul: &Arc<Haul>,
+    ) -> Option<Stop> {
         match &chosen.by {
             By::Reference(filters) => {
                 let mut files = Vec::new();
                 let each = |event| match event {
                     Event::File(file) => files.push(file),
-                    Event::Trouble(trouble) => told.push(trouble),
+                    Event::Trouble(trouble) => haul.tell(trouble),
                 };
                 let stopped = self.walk_all(filters, &chosen.roots, token, each);
-                order::sort(&mut files, by, self.order);
-                let found = files.len() as u64;
-                files.truncate(self.head.unwrap_or(usize::MAX));
-                Gathered { files: Sorted::Entries(files.into_iter()), found, stopped }
+                haul.add_entries(files);
+                stopped
             }
             #[cfg(target_os = "linux")]
-            By::Native(plan) => {
-                let mut listing = listing::Listing::default();
-                let stopped = plan.walk_all(&chosen.roots, by, token, &mut listing, told);
-                let found = listing.found;
-                if stopped.is_some() {
-                    let files = Sorted::Unsorted(listing, by, self.order, self.head);
-                    return Gathered { files, found, stopped };
-                }
-                listing.sort(by, self.order, self.head);
-                Gathered { files: Sorted::Listed(listing.into_files()), found, stopped }
-            }
+            By::Native(plan) => plan.walk_all(&chosen.roots, by, (duty, token), haul),
         }
+    }
+
+    fn sorted(&self, hauled: Hauled, by: SortBy, stopped: Option<Stop>) -> Gathered {
+        #[cfg(target_os = "linux")]
+        if hauled.listing.found > 0 {
+            let Hauled { mut listing, told, .. } = hauled;
+            let found = listing.found;
+            if stopped.is_some() {
+                let files = Sorted::Unsorted(listing, by, self.order, self.head);
+                return Gathered { files, found, told };
+            }
+            listing.sort(by, self.order, self.head);
+            return Gathered { files: Sorted::Listed(listing.into_files()), found, told };
+        }
+        // Only the native walk is sorted later.
+        #[cfg(not(target_os = "linux"))]
+        let _ = stopped;
+        let Hauled { entries: mut files, told, .. } = hauled;
+        order::sort(&mut files, by, self.order);
+        let found = files.len() as u64;
+        files.truncate(self.head.unwrap_or(usize::MAX));
+        Gathered { files: Sorted::Entries(files.into_iter()), found, told }
     }
 
     /// Walks all roots to their end, in no order inside a root. Returns why that ended early.
@@ -381,8 +461,22 @@ impl Scope {
     /// What comes of the walk in ripgrep's order: where it sorts by anything but ascending paths,
     /// all trouble comes before all files.
     pub(crate) fn events(&self, token: &CancelToken) -> Result<Events> {
+        let duty = Duty::new(&self.pool, token)?;
+        if !duty.is_hard() {
+            return Ok(self.events_now((&duty, token))?.into_events());
+        }
+        let (scope, own) = (self.clone(), (duty.clone(), token.clone()));
+        match duty.call(move || scope.events_now((&own.0, &own.1)))? {
+            Some(coming) => Ok(coming?.ahead(self, &duty, token).into_events()),
+            None => {
+                Ok(Box::new(self.stuck_roots().map(Event::Trouble).collect::<Vec<_>>().into_iter()))
+            }
+        }
+    }
+
+    fn events_now(&self, (duty, token): (&Duty, &CancelToken)) -> Result<Coming> {
         let mut chosen = self.choose()?;
-        let named = std::mem::take(&mut chosen.named).into_iter().map(Event::Trouble);
+        let named = std::mem::take(&mut chosen.named);
         let in_order = matches!(
             (self.sort_by, self.order),
             (SortBy::Nothing, _) | (SortBy::Path, Order::Ascending)
@@ -391,8 +485,9 @@ impl Scope {
         let as_parallel =
             self.walk_as_parallel && self.max_depth.is_some() && !self.pool.is_inline();
         if in_order && !as_parallel {
-            return Ok(Box::new(named.chain(self.steps(chosen, token))));
+            return Ok(Coming::Walking(named, self.steps(chosen, token)));
         }
+        let named = named.into_iter().map(Event::Trouble);
         // Of a small tree trouble is told in ripgrep's order, too.
         #[cfg(target_os = "linux")]
         if let (By::Native(plan), false) = (&chosen.by, self.walk_as_parallel) {
@@ -408,14 +503,16 @@ impl Scope {
                 }
                 order::sort(&mut files, self.sort_by, self.order);
                 let files = files.into_iter().map(Event::File);
-                return Ok(Box::new(named.chain(told).chain(files)));
+                return Ok(Coming::Over(Box::new(named.chain(told).chain(files))));
             }
         }
-        let mut told = Told::all();
+        let haul = Arc::new(Haul::new(Told::all()));
         let by = if in_order { SortBy::Path } else { self.sort_by };
-        let gathered = self.gather(&chosen, by, token, &mut told);
-        let told = told.all.into_iter().flatten().map(Event::Trouble);
-        Ok(Box::new(named.chain(told).chain(gathered.files.map(Event::File))))
+        let stopped = self.gather(&chosen, by, (duty, token), &haul);
+        let gathered = self.sorted(haul.take(), by, stopped);
+        let told = gathered.told.all.into_iter().flatten().map(Event::Trouble);
+        let files = gathered.files.map(Event::File);
+        Ok(Coming::Over(Box::new(named.chain(told).chain(files))))
     }
 
     /// Finds fault with the types and globs of this scope, as listing its files would.
@@ -438,6 +535,14 @@ impl Scope {
 }
 
 impl Files {
+    fn ahead(self, scope: &Scope, duty: &Duty, token: &CancelToken) -> Files {
+        let walk = match self.walk {
+            Walk::Streaming(steps, head) => Walk::Streaming(steps.ahead(scope, duty, token), head),
+            over => over,
+        };
+        Files { walk, ..self }
+    }
+
     /// How the walk went. In a scope without an order, of what has been walked so far.
     pub fn into_summary(mut self) -> FilesSummary {
         self.take_summary()

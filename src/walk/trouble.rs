@@ -38,6 +38,7 @@ enum Cause {
     SpecialRoot,
     Limit(String),
     Panicked(String),
+    Stuck,
 }
 
 impl Trouble {
@@ -91,9 +92,15 @@ impl Trouble {
     }
 
     /// A fault of ours in the walk of a root.
-    pub(super) fn panicked(root: &Root, message: String) -> Trouble {
-        let place = root.written.clone();
+    pub(super) fn panicked(written: &Path, message: String) -> Trouble {
+        let place = written.to_path_buf();
         Trouble { origin: Origin::Entry, place, cause: Cause::Panicked(message) }
+    }
+
+    /// The system had not come back with something below a root when the walk had to end.
+    pub(super) fn stuck(written: &Path) -> Trouble {
+        let cause = Cause::Stuck;
+        Trouble { origin: Origin::Entry, place: written.to_path_buf(), cause }
     }
 
     pub(super) fn vcs_root(written: &Path) -> Trouble {
@@ -130,6 +137,7 @@ impl Trouble {
             Cause::SpecialRoot => (Reason::SpecialFile, SPECIAL_ROOT),
             Cause::Limit(message) => (Reason::TooLarge, &**message),
             Cause::Panicked(message) => (Reason::Internal, &**message),
+            Cause::Stuck => (Reason::Stuck, STUCK),
         };
         diagnostics.push(Diagnostic::new(&self.place, reason, message));
     }
@@ -140,6 +148,7 @@ impl Trouble {
             Cause::Crate(error) => error,
             Cause::VcsRoot => return format!("{}: {VCS_ROOT}", self.place.display()),
             Cause::SpecialRoot => return format!("{}: {SPECIAL_ROOT}", self.place.display()),
+            Cause::Stuck => return format!("{}: {STUCK}", self.place.display()),
             Cause::Limit(message) | Cause::Panicked(message) => {
                 return format!("{}: {message}", self.place.display());
             }
@@ -180,16 +189,19 @@ impl Told {
             None => trouble.diagnose(&mut self.counted),
         }
     }
-}
 
-#[cfg(target_os = "linux")]
-impl Told {
     /// Nothing yet, to be added to this later.
     pub(super) fn new_part(&self) -> Told {
         let all = self.all.as_ref().map(|_| Vec::new());
         Told { all, counted: self.counted.new_part() }
     }
 
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.as_ref().is_none_or(Vec::is_empty) && self.counted.total() == 0
+    }
+
+    #[cfg(target_os = "linux")]
     pub(super) fn add(&mut self, part: Told) {
         if let (Some(all), Some(more)) = (&mut self.all, part.all) {
             all.extend(more);
@@ -231,6 +243,7 @@ fn is_ours(error: &ignore::Error) -> bool {
     }
 }
 
+const STUCK: &str = "the system had not come back from here when the walk had to end";
 const VCS_ROOT: &str = "the root lies in a version control directory, which is left out";
 const SPECIAL_ROOT: &str = "neither a directory nor a regular file";
 

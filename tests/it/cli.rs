@@ -268,10 +268,9 @@ fn what_cannot_be_read_is_counted_and_named() {
     // Root may read everything, so another user has to look, who may not reach the target
     // directory.
     let root = std::fs::metadata(haystacks.root()).unwrap().uid() == 0;
-    let bin = Haystacks::new(&[("ingrep", "")]);
+    let bin = Haystacks::new::<&str>(&[]);
     set(bin.root(), 0o755);
-    std::fs::copy(BINARY, bin.path("ingrep")).unwrap();
-    set(&bin.path("ingrep"), 0o755);
+    crate::scope::copy_program(Path::new(BINARY), &bin.path("ingrep"));
     let run = |arguments: &[&str]| {
         let mut command = command(&bin.path("ingrep"), haystacks.root(), arguments);
         if root {

@@ -139,6 +139,11 @@ fn every_code_is_reached_and_says_what_happened_where_and_what_to_try() {
             Said { path: Some(Path::new("..")), ..said("outside of the directory") },
         ),
         check(
+            crate::hostile::stuck::threads_stuck(),
+            ThreadsStuck,
+            Said { path: None, ..said("1 threads are stuck") },
+        ),
+        check(
             Query::new("a").compile().unwrap().search_file("/dev/null"),
             SpecialFile,
             Said { path: Some(Path::new("/dev/null")), ..said("not a regular file") },

@@ -1268,14 +1268,23 @@ pub(crate) fn as_nobody() -> (std::process::Command, tempfile::TempDir) {
     let copy = tempfile::tempdir().unwrap();
     fs::set_permissions(copy.path(), Permissions::from_mode(0o755)).unwrap();
     let program = copy.path().join("it");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    copy_program(&std::env::current_exe().unwrap(), &program);
     let mut command = std::process::Command::new(program);
     command.env_remove("TMPDIR");
     if fs::metadata(copy.path()).unwrap().uid() == 0 {
         command.uid(NOBODY).gid(NOBODY);
     }
     (command, copy)
+}
+
+/// Copies a program by a process of its own. Were it written by this one, a child that another test
+/// starts meanwhile would hold it open for writing, and it could not be run.
+#[allow(clippy::disallowed_types, reason = "tests may start processes: see above")]
+#[allow(clippy::disallowed_methods, reason = "the same")]
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    let status = std::process::Command::new("cp").args([from, to]).status().unwrap();
+    assert!(status.success(), "{}", from.display());
+    fs::set_permissions(to, Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Runs this test once more in a process without privileges, unless it has none already. Returns

@@ -13,6 +13,7 @@ const ROOMS: &[(&str, u8)] = &[
     ("text", 0),
     ("pool", 0),
     ("progress", 0),
+    ("duty", 1),
     ("query", 1),
     ("beneath", 0),
     ("scope", 1),

@@ -1,38 +1,59 @@
 //! The walk of one root by several threads, in no order.
 //!
 //! Each thread has a stack of directories of its own, so that few are open at once, and gives half
-//! of it away when another has nothing to do. The caller's thread begins, and asks the pool for
-//! help when there is something to help with; it never waits for a thread that has not begun.
+//! of it away when another has nothing to do. One that has nothing to do takes half of another's,
+//! too: the other may be waiting for the system. The first thread asks the pool for help when there is
+//! something to help with; it never waits for a thread that has not begun, and not for ever for one
+//! that does not come back.
 
 use super::{Desk, ENTRIES_PER_LOOK, Judged, Node, Reading, Task, Walker};
 use crate::cancel::Stop;
-use crate::pool::{Pool, panic_message};
+use crate::duty::Duty;
+use crate::pool::panic_message;
 use crate::scope::SortBy;
-use crate::walk::listing::Gathering;
+use crate::walk::haul::{Haul, Part};
+use crate::walk::listing::Found;
 use crate::walk::trouble::{Told, Trouble};
 use rustix::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often a thread without work looks whether another has some. It is told when there is, unless
+/// the other waits for the system.
+const LOOK_FOR_WORK: Duration = Duration::from_millis(20);
 
 /// With so many directories in hand there is work for a second thread. Waking one takes about as
 /// long as reading one directory.
 const TASKS_WORTH_HELP: usize = 4;
 
-/// What a walk found, in no order.
-#[derive(Default)]
-pub(in crate::walk) struct Walked {
-    pub(in crate::walk) files: Vec<Gathering>,
-    pub(in crate::walk) stopped: Option<Stop>,
-}
-
 struct Crew {
     walker: Arc<Walker>,
     by: SortBy,
+    haul: Arc<Haul>,
     shared: Mutex<Shared>,
     changed: Condvar,
     /// How many threads wait for work.
     idle: AtomicUsize,
+    stacks: Mutex<Vec<Arc<Stack>>>,
+}
+
+/// The directories that one thread has still to read.
+#[derive(Default)]
+struct Stack(Mutex<Vec<Task>>);
+
+impl Stack {
+    fn lock(&self) -> MutexGuard<'_, Vec<Task>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The older half: those lead to more than the younger ones.
+    fn half(&self) -> Vec<Task> {
+        let mut tasks = self.lock();
+        let half = tasks.len().div_ceil(2);
+        tasks.drain(..half).collect()
+    }
 }
 
 #[derive(Default)]
@@ -43,9 +64,7 @@ struct Shared {
     /// Threads that have not handed over yet what they found.
     working: usize,
     is_over: bool,
-    walked: Walked,
-    /// What the threads had to tell.
-    told: Vec<Told>,
+    stopped: Option<Stop>,
 }
 
 impl Crew {
@@ -73,73 +92,110 @@ impl Crew {
             if let Some(task) = shared.tasks.pop() {
                 return Some(task);
             }
+            shared.tasks = self.steal();
+            if let Some(task) = shared.tasks.pop() {
+                return Some(task);
+            }
             shared.active -= 1;
             if shared.active == 0 {
                 self.end(&mut shared);
                 return None;
             }
             self.idle.fetch_add(1, Ordering::Relaxed);
-            shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.changed.wait_timeout(shared, LOOK_FOR_WORK);
+            shared = waited.unwrap_or_else(PoisonError::into_inner).0;
             self.idle.fetch_sub(1, Ordering::Relaxed);
             shared.active += 1;
         }
     }
 
-    /// Gives away the older half: those lead to more than the younger ones.
-    fn share(&self, tasks: &mut Vec<Task>) {
-        let half = tasks.len() / 2;
-        self.lock().tasks.extend(tasks.drain(..half));
+    /// Gives away half of a stack.
+    fn share(&self, stack: &Stack) {
+        let half = stack.half();
+        self.lock().tasks.extend(half);
         self.changed.notify_one();
+    }
+
+    /// Half of a stack that somebody has.
+    fn steal(&self) -> Vec<Task> {
+        let stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
+        stacks.iter().map(|stack| stack.half()).find(|half| !half.is_empty()).unwrap_or_default()
     }
 
     fn end(&self, shared: &mut Shared) {
         shared.is_over = true;
         shared.tasks.clear();
+        self.stacks.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.changed.notify_all();
     }
 
     /// Works until nothing is left, and hands over what was found.
-    fn work(self: &Arc<Self>, first: Option<Node>, told: Told, pool: Option<(&Pool, usize)>) {
+    fn work(self: &Arc<Self>, first: Option<Node>, duty: &Duty, threads: usize) {
+        let stack = Arc::new(Stack::default());
+        self.stacks.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&stack));
         let mut worker = Worker {
             crew: self,
             desk: Desk::new(),
-            tasks: Vec::new(),
-            files: self.walker.gathering(self.by),
-            told,
+            stack,
+            part: self.haul.begin_part(self.walker.gathering(self.by)),
+            pending: Vec::new(),
+            told: self.haul.new_told(),
             stopped: None,
-            help: pool,
+            duty,
+            threads,
         };
-        let done = catch_unwind(AssertUnwindSafe(|| worker.run(first)));
+        let mut done = catch_unwind(AssertUnwindSafe(|| worker.run(first)));
+        let Worker { part, told, stopped, .. } = worker;
         if done.is_ok() && self.walker.stop().is_none() {
-            worker.files.sort();
+            done = catch_unwind(AssertUnwindSafe(|| part.with(|files, _| files.sort())));
         }
-        let Worker { files, mut told, stopped, .. } = worker;
-        let mut shared = self.lock();
+        part.with(|_, all| all.add(told));
+        self.haul.end_part(&part);
         if let Err(payload) = done {
             let message = format!("the walk panicked: {}", panic_message(&*payload));
-            told.push(Trouble::panicked(&self.walker.root, message));
+            self.haul.tell(Trouble::panicked(&self.walker.root.written, message));
         }
+        let mut shared = self.lock();
         let is_unfinished = stopped.is_some() || !shared.is_over;
         if is_unfinished {
             self.end(&mut shared);
         }
-        shared.walked.files.push(files);
-        shared.told.push(told);
-        shared.walked.stopped = shared.walked.stopped.or(stopped);
+        shared.stopped = shared.stopped.or(stopped);
         shared.working -= 1;
         self.changed.notify_all();
+    }
+
+    /// Waits until all who joined have handed over. False if some have not, and had to be given up.
+    fn is_joined(&self, duty: &Duty) -> bool {
+        let mut patience = duty.less_patience();
+        let mut shared = self.lock();
+        while shared.working > 0 {
+            let Some(time) = patience.left() else {
+                self.end(&mut shared);
+                drop(shared);
+                duty.give_up();
+                return false;
+            };
+            let waited = self.changed.wait_timeout(shared, time);
+            shared = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
     }
 }
 
 struct Worker<'a> {
     crew: &'a Arc<Crew>,
     desk: Desk,
-    tasks: Vec<Task>,
-    files: Gathering,
+    stack: Arc<Stack>,
+    /// What has been found; before that, what has been found among the names at hand, by their
+    /// places.
+    part: Arc<Part>,
+    pending: Vec<(usize, Found)>,
     told: Told,
     stopped: Option<Stop>,
-    /// Whom to ask for help, and for how many.
-    help: Option<(&'a Pool, usize)>,
+    /// Whom to ask for help, and for how many until it has been asked for.
+    duty: &'a Duty,
+    threads: usize,
 }
 
 impl Worker<'_> {
@@ -151,7 +207,8 @@ impl Worker<'_> {
             self.read(reading);
         }
         while self.stopped.is_none() {
-            let Some(task) = self.tasks.pop().or_else(|| self.crew.take()) else { return };
+            let own = self.stack.lock().pop();
+            let Some(task) = own.or_else(|| self.crew.take()) else { return };
             self.stopped = self.crew.walker.stop();
             if self.stopped.is_some() {
                 return;
@@ -167,22 +224,21 @@ impl Worker<'_> {
 
     /// Shares the work, if there are those who want some and enough of it.
     fn divide(&mut self) {
-        if self.tasks.len() >= TASKS_WORTH_HELP
-            && let Some((pool, threads)) = self.help.take()
-        {
-            for _ in 1..threads {
-                let (crew, told) = (Arc::clone(self.crew), self.told.new_part());
+        let tasks = self.stack.lock().len();
+        if tasks >= TASKS_WORTH_HELP {
+            for _ in 1..std::mem::replace(&mut self.threads, 1) {
+                let (crew, duty) = (Arc::clone(self.crew), self.duty.clone());
                 let job = move || {
                     if crew.join() {
-                        crew.work(None, told, None);
+                        crew.work(None, &duty, 1);
                     }
                 };
                 // Without help it takes longer.
-                let _ = pool.spawn(job);
+                let _ = self.duty.spawn(job);
             }
         }
-        if self.tasks.len() > 1 && self.crew.idle.load(Ordering::Relaxed) > 0 {
-            self.crew.share(&mut self.tasks);
+        if tasks > 1 && self.crew.idle.load(Ordering::Relaxed) > 0 {
+            self.crew.share(&self.stack);
         }
     }
 
@@ -191,29 +247,27 @@ impl Worker<'_> {
         let Some(fd) = reading.fd.clone() else { return };
         let walker = &self.crew.walker;
         walker.lay_out(&reading.node, &mut self.desk);
-        let tasks_before = self.tasks.len();
+        let mut tasks = Vec::new();
         let mut has_entered = false;
         loop {
             for (index, (name, kind)) in reading.names.iter().enumerate() {
                 if index % ENTRIES_PER_LOOK == ENTRIES_PER_LOOK - 1 {
                     self.stopped = walker.stop();
                     if self.stopped.is_some() {
-                        return;
+                        break;
                     }
                 }
                 let from = (&reading.node, fd.as_fd());
                 match walker.judge(from, name, kind, &mut self.desk) {
                     Judged::Nothing => {}
-                    Judged::Dir(task) => self.tasks.push(task),
+                    Judged::Dir(task) => tasks.push(task),
                     Judged::Trouble(trouble) => self.told.push(trouble),
-                    Judged::File(found) => {
-                        if !has_entered {
-                            has_entered = true;
-                            self.files.enter(&walker.listed_dir(&reading.node));
-                        }
-                        self.files.push(name.to_bytes(), found);
-                    }
+                    Judged::File(found) => self.pending.push((index, found)),
                 }
+            }
+            self.keep(&reading, &mut has_entered);
+            if self.stopped.is_some() {
+                return;
             }
             let told = &mut self.told;
             let tell = &mut |trouble| told.push(trouble);
@@ -227,31 +281,55 @@ impl Worker<'_> {
         }
         self.desk.spare.push(reading.names);
         // So that they are taken as they were read: one thread then tells trouble as ripgrep does.
-        self.tasks[tasks_before..].reverse();
+        self.stack.lock().extend(tasks.into_iter().rev());
+    }
+
+    /// Puts what has been found where it is not lost with this thread.
+    fn keep(&mut self, reading: &Reading, has_entered: &mut bool) {
+        if self.pending.is_empty() && self.told.is_empty() {
+            return;
+        }
+        let (crew, pending) = (self.crew, &mut self.pending);
+        let told = (!self.told.is_empty())
+            .then(|| std::mem::replace(&mut self.told, crew.haul.new_told()));
+        self.part.with(|files, all| {
+            told.into_iter().for_each(|told| all.add(told));
+            if !pending.is_empty() && !std::mem::replace(has_entered, true) {
+                files.enter(&crew.walker.listed_dir(&reading.node));
+            }
+            for (index, found) in pending.drain(..) {
+                if let Some((name, _)) = reading.names.get(index) {
+                    files.push(name.to_bytes(), found);
+                }
+            }
+        });
+        // Somebody has done without this thread.
+        pending.clear();
     }
 }
 
-/// Walks to the end, on so many threads.
+/// Walks to the end, on so many threads. Returns why that ended early.
 pub(in crate::walk) fn walk(
     walker: Arc<Walker>,
     root: Node,
     by: SortBy,
-    (pool, threads): (&Pool, usize),
-    told: &mut Told,
-) -> Walked {
+    (duty, threads): (&Duty, usize),
+    haul: &Arc<Haul>,
+) -> Option<Stop> {
     let crew = Arc::new(Crew {
         walker,
         by,
+        haul: Arc::clone(haul),
         shared: Mutex::default(),
         changed: Condvar::new(),
         idle: AtomicUsize::new(0),
+        stacks: Mutex::default(),
     });
     crew.join();
-    crew.work(Some(root), told.new_part(), (threads > 1).then_some((pool, threads)));
-    let mut shared = crew.lock();
-    while shared.working > 0 {
-        shared = crew.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
+    crew.work(Some(root), duty, threads);
+    if !crew.is_joined(duty) {
+        haul.tell(Trouble::stuck(&crew.walker.root.written));
+        return crew.walker.stop();
     }
-    std::mem::take(&mut shared.told).into_iter().for_each(|part| told.add(part));
-    std::mem::take(&mut shared.walked)
+    crew.lock().stopped
 }

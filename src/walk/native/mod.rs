@@ -17,13 +17,15 @@ pub(super) use dir::Time;
 pub(super) use steps::Steps;
 
 use super::filters::Filters;
-use super::listing::{Found, Gathering, Listing};
+use super::haul::Haul;
+use super::listing::{Found, Gathering};
 use super::reference::{Before, Candidate};
 use super::roots::{Root, RootKind, is_vcs_name};
-use super::trouble::{Origin, Told, Trouble};
+use super::trouble::{Origin, Trouble};
 use super::{FileEntry, Source, Way};
 use crate::beneath::{self, Links};
 use crate::cancel::{CancelToken, Stop};
+use crate::duty::Duty;
 use crate::error::Result;
 use crate::haystack::Anchor;
 use crate::scope::SortBy;
@@ -112,9 +114,8 @@ impl Plan {
         self: &Arc<Plan>,
         roots: &[Root],
         by: SortBy,
-        token: &CancelToken,
-        listing: &mut Listing,
-        told: &mut Told,
+        (duty, token): (&Duty, &CancelToken),
+        haul: &Arc<Haul>,
     ) -> Option<Stop> {
         let scope = &self.filters.scope;
         let threads = if scope.pool.is_inline() { 1 } else { scope.pool.threads() };
@@ -125,27 +126,26 @@ impl Plan {
             }
             before.begin(root);
             match &root.kind {
-                RootKind::Unusable(trouble) => told.push(trouble.clone()),
+                RootKind::Unusable(trouble) => haul.tell(trouble.clone()),
                 RootKind::File(source) => {
                     let wish = (by, scope.order, scope.head);
                     match self.list_named(root, *source) {
-                        Ok(Some(file)) => listing.add(Gathering::named(file, wish)),
+                        Ok(Some(file)) => haul.add(Gathering::named(file, wish)),
                         Ok(None) => {}
-                        Err(trouble) => told.push(trouble),
+                        Err(trouble) => haul.tell(trouble),
                     }
                 }
                 RootKind::Dir => {
                     let as_parallel = scope.walk_as_parallel && threads > 1;
                     match Walker::begin(Arc::clone(self), root, as_parallel, token) {
-                        Err(trouble) => told.push(trouble),
+                        Err(trouble) => haul.tell(trouble),
                         Ok(Begun { walker, root: node, trouble }) => {
                             let trouble =
                                 trouble.and_then(|trouble| before.filter_trouble(trouble));
-                            trouble.into_iter().for_each(|trouble| told.push(trouble));
-                            let walked = crew::walk(walker, node, by, (&scope.pool, threads), told);
-                            walked.files.into_iter().for_each(|files| listing.add(files));
-                            if walked.stopped.is_some() {
-                                return walked.stopped;
+                            trouble.into_iter().for_each(|trouble| haul.tell(trouble));
+                            let stopped = crew::walk(walker, node, by, (duty, threads), haul);
+                            if stopped.is_some() {
+                                return stopped;
                             }
                         }
                     }

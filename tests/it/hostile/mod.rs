@@ -8,6 +8,7 @@ mod crowds; // directories of very many entries, and how soon a walk of one stop
 mod depth; // chains of directories that no path is long enough for
 mod few_descriptors; // processes that may open hardly anything
 mod few_threads; // processes that may start hardly any thread
+mod forked; // a host that forks
 mod git_pointers; // `.git` files that point to what hurts
 mod links; // links that lead back, and links that multiply
 mod names; // names that are no names for people
@@ -17,6 +18,7 @@ mod restless; // trees that are changed while they are walked
 mod rule_files; // ignore files that are no files
 mod rule_limits; // ignore files of which there is too much
 mod special_files; // what looks like a file and is none
+pub(crate) mod stuck; // a system that does not answer
 mod system_calls; // what the kernel is asked for, and what happens when it refuses
 mod watched; // a test that hangs is a failed test
 mod working_directory; // a process whose directory is gone
