@@ -164,7 +164,7 @@ impl Default for Limits {
     }
 }
 
-/// How much a walk may read of ignore files, hold open and follow. Set by
+/// How much a walk may read, hold and follow. Set by
 /// [`Scope::limits`](crate::Scope::limits); the [reference walk](crate::Walker::Reference) knows
 /// none of them.
 ///
@@ -197,6 +197,9 @@ pub struct WalkLimits {
     pub(crate) max_rule_memory_bytes: usize,
     pub(crate) max_open_directories: usize,
     pub(crate) max_followed_directories: u64,
+    pub(crate) max_levels: usize,
+    pub(crate) max_entries: u64,
+    pub(crate) max_listing_bytes: usize,
 }
 
 impl WalkLimits {
@@ -209,6 +212,9 @@ impl WalkLimits {
             max_rule_memory_bytes: 64 * MIB,
             max_open_directories: 32,
             max_followed_directories: 1 << 16,
+            max_levels: 1 << 16,
+            max_entries: 100_000_000,
+            max_listing_bytes: 1 << 30,
         }
     }
 
@@ -253,6 +259,28 @@ impl WalkLimits {
     /// paths.
     pub fn max_followed_directories(mut self, directories: u64) -> WalkLimits {
         self.max_followed_directories = directories;
+        self
+    }
+
+    /// How many directories inside one another are entered; those that lie deeper are not. Default:
+    /// 65,536. No path that the system takes in one piece has more than 2,048.
+    pub fn max_levels(mut self, levels: usize) -> WalkLimits {
+        self.max_levels = levels;
+        self
+    }
+
+    /// How many entries the walk of one root reads before it ends. Default: 100 million, some
+    /// minutes. A file system that somebody makes up need not have an end.
+    pub fn max_entries(mut self, entries: u64) -> WalkLimits {
+        self.max_entries = entries;
+        self
+    }
+
+    /// The most bytes that a sorted listing may take while it is gathered from one root; with it the
+    /// walk ends. Default: 1 GiB, ten million files. Ten thousand directories inside one another,
+    /// with a file in each, take 100 MB of paths.
+    pub fn max_listing_bytes(mut self, bytes: usize) -> WalkLimits {
+        self.max_listing_bytes = bytes;
         self
     }
 }

@@ -36,9 +36,13 @@ struct Inner {
     /// 0 for the caller's own thread.
     wanted: usize,
     workers: Mutex<Workers>,
+    stuck: Arc<Stuck>,
+}
+
+struct Stuck {
     /// Workers that a call did not wait for, and that have not come back.
-    stuck: AtomicUsize,
-    max_stuck: AtomicUsize,
+    now: AtomicUsize,
+    most: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -68,12 +72,14 @@ impl Pool {
     }
 
     fn of(wanted: usize) -> Pool {
-        Pool(Arc::new(Inner {
-            wanted,
-            workers: Mutex::default(),
-            stuck: AtomicUsize::new(0),
-            max_stuck: AtomicUsize::new(MAX_STUCK_THREADS),
-        }))
+        let stuck = Stuck { now: AtomicUsize::new(0), most: AtomicUsize::new(MAX_STUCK_THREADS) };
+        Pool(Arc::new(Inner { wanted, workers: Mutex::default(), stuck: Arc::new(stuck) }))
+    }
+
+    /// Another pool, for one call on so many threads. What is stuck of it is stuck of this one.
+    pub(crate) fn beside(&self, threads: usize) -> Pool {
+        let (wanted, stuck) = (threads.min(MAX_THREADS), Arc::clone(&self.0.stuck));
+        Pool(Arc::new(Inner { wanted, workers: Mutex::default(), stuck }))
     }
 
     /// How many threads work at once. Starts them, if that has not happened yet.
@@ -94,31 +100,31 @@ impl Pool {
     /// assert_eq!(ingrep::Pool::new(2).stuck_threads(), 0);
     /// ```
     pub fn stuck_threads(&self) -> usize {
-        self.0.stuck.load(Ordering::Relaxed)
+        self.0.stuck.now.load(Ordering::Relaxed)
     }
 
     /// With so many threads left behind, further calls with a deadline are refused with
     /// [`ThreadsStuck`](crate::ErrorCode::ThreadsStuck). Default: 8. It holds for all clones of the pool.
     pub fn max_stuck_threads(self, threads: usize) -> Pool {
-        self.0.max_stuck.store(threads, Ordering::Relaxed);
+        self.0.stuck.most.store(threads, Ordering::Relaxed);
         self
     }
 
     pub(crate) fn may_get_stuck(&self) -> usize {
-        self.0.max_stuck.load(Ordering::Relaxed)
+        self.0.stuck.most.load(Ordering::Relaxed)
     }
 
     /// Does without so many threads from now on, which are busy with jobs that nobody waits for any
     /// more. Jobs that come later get other ones.
     pub(crate) fn leave_behind(&self, threads: usize) {
-        self.0.stuck.fetch_add(threads, Ordering::Relaxed);
+        self.0.stuck.now.fetch_add(threads, Ordering::Relaxed);
         let left = self.lock().started.take();
         drop(left);
     }
 
     /// One of those is done.
     pub(crate) fn has_come_back(&self) {
-        self.0.stuck.fetch_sub(1, Ordering::Relaxed);
+        self.0.stuck.now.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Hands a job to a worker. Gives it back when there is none.

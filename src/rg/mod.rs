@@ -18,7 +18,7 @@ mod run;
 
 use crate::cancel::{CancelToken, Stop};
 use crate::error::Result;
-use crate::limits::Limits;
+use crate::limits::{Limits, WalkLimits};
 use crate::pool::Pool;
 use crate::scope::Walker;
 use std::collections::HashMap;
@@ -56,6 +56,7 @@ pub struct Command {
     stdin: Stdin,
     pool: Pool,
     limits: Limits,
+    walk_limits: WalkLimits,
     walker: Walker,
     stdout_file: Option<FileId>,
 }
@@ -104,6 +105,7 @@ impl Command {
             stdin: Stdin::Null,
             pool: Pool::default(),
             limits: plan::limits(),
+            walk_limits: WalkLimits::new(),
             walker: Walker::default(),
             stdout_file: None,
         }
@@ -170,6 +172,13 @@ impl Command {
     /// that compile to 100 MiB. A result over its limit is cut, which is told and makes the code 2.
     pub fn limits(mut self, limits: Limits) -> Command {
         self.limits = limits;
+        self
+    }
+
+    /// Limits of the walk. Default: [`WalkLimits::new`]. What is over one is told and makes the code
+    /// 2.
+    pub fn walk_limits(mut self, limits: WalkLimits) -> Command {
+        self.walk_limits = limits;
         self
     }
 

@@ -313,9 +313,10 @@ fn scope(
         .follow_links(args.follow)
         .one_file_system(args.one_file_system)
         .walker(command.walker)
+        .limits(command.walk_limits.clone())
         .pool(&match args.threads {
             Some(1) => Pool::inline(),
-            Some(threads) if threads <= MAX_THREADS => Pool::new(threads),
+            Some(threads) if threads <= MAX_THREADS => command.pool.beside(threads),
             _ => command.pool.clone(),
         });
     for glob in &args.globs {

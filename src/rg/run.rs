@@ -58,7 +58,11 @@ pub(super) fn run(
                     FAILED
                 }
                 Some(Err(message)) => streams.refuse(&message),
-                Some(Ok(plan)) => {
+                Some(Ok(mut plan)) => {
+                    // With one thread there is still one to be waited for.
+                    if duty.is_hard() && plan.scope.pool.is_inline() {
+                        plan.scope = plan.scope.pool(&command.pool.beside(1));
+                    }
                     streams.messages = plan.messages;
                     carry_out(command, plan, &args, &mut streams, token)?
                 }

@@ -9,7 +9,6 @@ use super::reply::{FileGroup, GrepReply, MatchLine, Notes, Saved, group_text};
 use super::{Found, Tools};
 use crate::cancel::{CancelToken, Stop};
 use crate::collect::{End, Summary};
-use crate::limits::Limits;
 use crate::matches::{FileMatches, LineKind};
 use crate::search::Matches;
 use crate::text::path_bytes;
@@ -35,7 +34,8 @@ pub(super) fn grep(
     }
     let told = |error| explain::failure((tools, token), "grep", &root, &error);
     // Lines are cut for the reply, not here: what is behind the cut may hold the match.
-    let search = input.query.clone().scope(scope).limits(Limits::new()).compile().map_err(told)?;
+    let search =
+        input.query.clone().scope(scope).limits(tools.limits.clone()).compile().map_err(told)?;
     let matches = search.stream(token).map_err(told)?;
     let mut run = Run::new(tools, input, matches);
     run.fill_page();

@@ -38,6 +38,7 @@ pub use spill::{DirSpill, SpillStore, Spilled};
 use crate::cancel::{CancelToken, Stop};
 use crate::duty::Duty;
 use crate::error::Result;
+use crate::limits::{Limits, WalkLimits};
 use crate::pool::Pool;
 use crate::scope::{IgnoreRules, Order, Scope, SortBy};
 use crate::text;
@@ -89,6 +90,8 @@ pub struct Tools {
     confine: Option<PathBuf>,
     spill: Option<Arc<dyn SpillStore>>,
     pool: Pool,
+    limits: Limits,
+    walk_limits: WalkLimits,
 }
 
 /// The place that a call is about.
@@ -123,6 +126,8 @@ impl Tools {
             confine: None,
             spill: None,
             pool: Pool::default(),
+            limits: Limits::new(),
+            walk_limits: WalkLimits::new(),
         }
     }
 
@@ -195,6 +200,19 @@ impl Tools {
     /// and named.
     pub fn strict(mut self, yes: bool) -> Tools {
         self.strict = yes;
+        self
+    }
+
+    /// What a search may hold and build. Default: [`Limits::new`]. The caps on results are not for
+    /// the tools, which have their own.
+    pub fn limits(mut self, limits: Limits) -> Tools {
+        self.limits = limits;
+        self
+    }
+
+    /// How much a walk may read and hold. Default: [`WalkLimits::new`].
+    pub fn walk_limits(mut self, limits: WalkLimits) -> Tools {
+        self.walk_limits = limits;
         self
     }
 
@@ -399,7 +417,7 @@ impl Tools {
 
     /// A scope of this tool, which stays where searches are confined to.
     fn confined(&self, scope: Scope) -> Scope {
-        let scope = scope.pool(&self.pool);
+        let scope = scope.pool(&self.pool).limits(self.walk_limits.clone());
         match &self.confine {
             // Elsewhere there is no walk that can promise it.
             Some(root) if cfg!(target_os = "linux") => scope.confine(root),

@@ -53,6 +53,8 @@ impl Item {
 pub(super) struct Gathering {
     chunk: Chunk,
     items: Vec<Item>,
+    /// How many bytes the paths of directories take.
+    dir_bytes: usize,
     /// How many have been found, kept or not.
     found: u64,
     by: SortBy,
@@ -77,7 +79,7 @@ impl Gathering {
         (by, order, head): (SortBy, Order, Option<usize>),
     ) -> Gathering {
         let chunk = Chunk { root, named: None, anchor, dirs: Vec::new(), names: Vec::new() };
-        Gathering { chunk, items: Vec::new(), found: 0, by, order, head }
+        Gathering { chunk, items: Vec::new(), dir_bytes: 0, found: 0, by, order, head }
     }
 
     /// A file that the caller named.
@@ -97,6 +99,7 @@ impl Gathering {
     /// What is pushed from now on is in this directory, whose path has a slash behind it.
     pub(super) fn enter(&mut self, dir: &[u8]) {
         self.chunk.dirs.push(dir.into());
+        self.dir_bytes += dir.len();
     }
 
     pub(super) fn push(&mut self, name: &[u8], found: Found) {
@@ -115,6 +118,11 @@ impl Gathering {
         if self.head.is_some_and(|head| self.items.len() >= head.saturating_mul(2) + SPARE) {
             self.prune();
         }
+    }
+
+    /// How many bytes it takes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.items.len() * size_of::<Item>() + self.chunk.names.len() + self.dir_bytes
     }
 
     /// Forgets what cannot be in the head any more.
@@ -151,6 +159,7 @@ impl Gathering {
         // The directory that is being read goes on being the last.
         dirs.extend(here);
         (chunk.dirs, chunk.names) = (dirs, names);
+        self.dir_bytes = self.chunk.dirs.iter().map(|dir| dir.len()).sum();
     }
 
     /// Done: sorted, so that what several threads gathered only has to be merged.

@@ -139,6 +139,7 @@ impl Crew {
             stack,
             part: self.haul.begin_part(self.walker.gathering(self.by)),
             pending: Vec::new(),
+            held_bytes: 0,
             told: self.haul.new_told(),
             stopped: None,
             duty,
@@ -191,6 +192,8 @@ struct Worker<'a> {
     /// places.
     part: Arc<Part>,
     pending: Vec<(usize, Found)>,
+    /// How many bytes the part takes.
+    held_bytes: usize,
     told: Told,
     stopped: Option<Stop>,
     /// Whom to ask for help, and for how many until it has been asked for.
@@ -266,8 +269,8 @@ impl Worker<'_> {
                 }
             }
             self.keep(&reading, &mut has_entered);
-            if self.stopped.is_some() {
-                return;
+            if self.stopped.is_some() || walker.is_full() {
+                break;
             }
             let told = &mut self.told;
             let tell = &mut |trouble| told.push(trouble);
@@ -276,7 +279,7 @@ impl Worker<'_> {
             }
             self.stopped = walker.stop();
             if self.stopped.is_some() {
-                return;
+                break;
             }
         }
         self.desk.spare.push(reading.names);
@@ -292,6 +295,7 @@ impl Worker<'_> {
         let (crew, pending) = (self.crew, &mut self.pending);
         let told = (!self.told.is_empty())
             .then(|| std::mem::replace(&mut self.told, crew.haul.new_told()));
+        let mut held = None;
         self.part.with(|files, all| {
             told.into_iter().for_each(|told| all.add(told));
             if !pending.is_empty() && !std::mem::replace(has_entered, true) {
@@ -302,9 +306,14 @@ impl Worker<'_> {
                     files.push(name.to_bytes(), found);
                 }
             }
+            held = Some(files.held_bytes());
         });
         // Somebody has done without this thread.
         pending.clear();
+        let (before, after) = (self.held_bytes, held.unwrap_or(self.held_bytes));
+        self.held_bytes = after;
+        let told = &mut self.told;
+        crew.walker.count_listed(before, after, &mut |trouble| told.push(trouble));
     }
 }
 

@@ -43,7 +43,7 @@ use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Names that are gathered before the rules of their directory are looked for among them. In a
@@ -188,6 +188,11 @@ pub(super) struct Walker {
     as_parallel: bool,
     /// How many links to directories were followed.
     followed: AtomicU64,
+    /// How many entries have been read, and how many bytes the listing takes.
+    entries: AtomicU64,
+    listed_bytes: AtomicUsize,
+    /// Whether a limit has ended the walk.
+    is_full: AtomicBool,
     token: CancelToken,
 }
 
@@ -381,6 +386,9 @@ impl Walker {
             walked: names::walked_prefix(&root.path),
             device: scope.one_file_system.then_some(id.device),
             followed: AtomicU64::new(0),
+            entries: AtomicU64::new(0),
+            listed_bytes: AtomicUsize::new(0),
+            is_full: AtomicBool::new(false),
             token: token.clone(),
             root: root.clone(),
             anchor: Arc::new(anchor),
@@ -428,6 +436,9 @@ impl Walker {
         desk: &mut Desk,
         tell: &mut dyn FnMut(Trouble),
     ) -> Option<Reading> {
+        if self.is_full() {
+            return None;
+        }
         let show = || self.show_in(&task.parent, task.name.to_bytes());
         let fd = match self.open(task, desk) {
             Ok(fd) => Arc::new(fd),
@@ -494,9 +505,12 @@ impl Walker {
                 let with_rules = self.rules.as_ref().is_some_and(Rules::are_in_directories);
                 let enough = if with_rules { NAMES_BEFORE_RULES } else { 0 };
                 is_over = loop {
-                    match dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut names) {
+                    let before = names.len();
+                    let read = dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut names);
+                    self.count_entries(names.len() - before, tell);
+                    match read {
                         Ok(true) if names.len() < enough => {}
-                        Ok(more) => break !more,
+                        Ok(more) => break !more || self.is_full(),
                         Err(error) => {
                             tell(Trouble::io(&self.show_dir(&node), error));
                             break true;
@@ -580,8 +594,11 @@ impl Walker {
             reading.is_over = true;
             return;
         };
-        match dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut reading.names) {
-            Ok(more) => reading.is_over = !more,
+        let before = reading.names.len();
+        let read = dir::read_piece(fd.as_fd(), &mut desk.buffer, &mut reading.names);
+        self.count_entries(reading.names.len() - before, tell);
+        match read {
+            Ok(more) => reading.is_over = !more || self.is_full(),
             Err(error) => {
                 tell(Trouble::io(&self.show_dir(&reading.node), error));
                 reading.is_over = true;
@@ -731,6 +748,12 @@ impl Walker {
         if is_too_deep && !(self.as_parallel && self.rules.is_some()) {
             return Judged::Nothing;
         }
+        let max = scope.limits.max_levels;
+        if node.depth >= max {
+            let at = self.show_in(node, name.to_bytes());
+            let message = format!("the directory is over max_levels ({max})");
+            return Judged::Trouble(Trouble::limit(&at, message));
+        }
         if is_link {
             let max = scope.limits.max_followed_directories;
             if self.followed.fetch_add(1, Ordering::Relaxed) >= max {
@@ -846,6 +869,35 @@ impl Walker {
 
     fn stop(&self) -> Option<Stop> {
         self.token.stop()
+    }
+
+    /// Whether a limit has ended the walk. What is in hand is still listed.
+    fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    fn count_entries(&self, more: usize, tell: &mut dyn FnMut(Trouble)) {
+        let max = self.scope().limits.max_entries;
+        let entries = self.entries.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
+        if entries > max {
+            self.fill(format!("the walk ends at max_entries ({max})"), tell);
+        }
+    }
+
+    /// The listing takes more bytes than before, or fewer.
+    fn count_listed(&self, before: usize, after: usize, tell: &mut dyn FnMut(Trouble)) {
+        let max = self.scope().limits.max_listing_bytes;
+        let more = after.wrapping_sub(before);
+        let listed = self.listed_bytes.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
+        if listed > max {
+            self.fill(format!("the walk ends at max_listing_bytes ({max})"), tell);
+        }
+    }
+
+    fn fill(&self, message: String, tell: &mut dyn FnMut(Trouble)) {
+        if !self.is_full.swap(true, Ordering::Relaxed) {
+            tell(Trouble::limit(&self.root.written, message));
+        }
     }
 }
 

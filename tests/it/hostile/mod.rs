@@ -20,6 +20,7 @@ mod rule_limits; // ignore files of which there is too much
 mod special_files; // what looks like a file and is none
 pub(crate) mod stuck; // a system that does not answer
 mod system_calls; // what the kernel is asked for, and what happens when it refuses
+mod tree_limits; // how deep, how large and how long a tree may be
 mod watched; // a test that hangs is a failed test
 mod working_directory; // a process whose directory is gone
 
