@@ -321,7 +321,7 @@ impl Scope {
     }
 
     fn files_now(&self, (duty, token): (&Duty, &CancelToken), haul: &Arc<Haul>) -> Result<Files> {
-        let mut chosen = self.choose()?;
+        let mut chosen = self.choose(token)?;
         std::mem::take(&mut chosen.named).into_iter().for_each(|trouble| haul.tell(trouble));
         if self.sort_by == SortBy::Nothing {
             let head = self.head.unwrap_or(usize::MAX);
@@ -352,14 +352,16 @@ impl Scope {
     }
 
     /// Compiles the filters and looks at the roots.
-    fn choose(&self) -> Result<Chosen> {
+    fn choose(&self, token: &CancelToken) -> Result<Chosen> {
         let filters = Arc::new(filters::Filters::new(self)?);
         #[cfg(target_os = "linux")]
         if self.walker != Walker::Reference {
-            let (plan, named) = native::Plan::new(filters)?;
+            let (plan, named) = native::Plan::new(filters, token)?;
             let roots = roots::check(self, &|place| plan.forbids(place))?;
             return Ok(Chosen { roots, named, by: By::Native(Arc::new(plan)) });
         }
+        #[cfg(not(target_os = "linux"))]
+        let _ = token;
         if self.confine.is_some() {
             let message = "a scope is confined by the native walk only";
             return Err(Error::new(ErrorCode::InvalidOption, message)
@@ -475,7 +477,7 @@ impl Scope {
     }
 
     fn events_now(&self, (duty, token): (&Duty, &CancelToken)) -> Result<Coming> {
-        let mut chosen = self.choose()?;
+        let mut chosen = self.choose(token)?;
         let named = std::mem::take(&mut chosen.named);
         let in_order = matches!(
             (self.sort_by, self.order),

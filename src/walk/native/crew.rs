@@ -6,6 +6,7 @@
 //! something to help with; it never waits for a thread that has not begun, and not for ever for one
 //! that does not come back.
 
+use super::rules::Rules;
 use super::{Desk, ENTRIES_PER_LOOK, Judged, Node, Reading, Task, Walker};
 use crate::cancel::Stop;
 use crate::duty::Duty;
@@ -340,5 +341,7 @@ pub(in crate::walk) fn walk(
         haul.tell(Trouble::stuck(&crew.walker.root.written));
         return crew.walker.stop();
     }
-    crew.lock().stopped
+    // No thread has noticed, if nothing was left to do.
+    let are_cut = crew.walker.rules.as_ref().is_some_and(Rules::are_cut);
+    crew.lock().stopped.or_else(|| crew.walker.stop().filter(|_| are_cut))
 }

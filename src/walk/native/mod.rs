@@ -63,7 +63,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Reads the rules that the caller named. What is wrong with them comes beside.
-    pub(super) fn new(filters: Arc<Filters>) -> Result<(Plan, Vec<Trouble>)> {
+    pub(super) fn new(filters: Arc<Filters>, token: &CancelToken) -> Result<(Plan, Vec<Trouble>)> {
         let scope = &filters.scope;
         let confinement = Confinement::of(scope)?;
         let (mut troubles, rules) = (Vec::new(), &scope.ignore);
@@ -73,6 +73,7 @@ impl Plan {
             let is_global = origin == Origin::GlobalRules;
             let reading = rule_file::Reading {
                 limits: &scope.limits,
+                token,
                 // So it is in ripgrep.
                 case_insensitive: is_global && rules.case_insensitive,
                 relative_to: &base,
@@ -353,6 +354,7 @@ impl Walker {
             plan.global.clone(),
             filters.base(),
             confined.clone(),
+            token,
         );
         let (mut layer, mut trouble) = (None, None);
         let look_above = rules.is_some() || scope.follow_links;

@@ -1,6 +1,7 @@
 //! One ignore file to compiled rules, at a bounded cost. A line that cannot be used costs itself,
 //! never its neighbours.
 
+use crate::cancel::CancelToken;
 use crate::limits::WalkLimits;
 use ignore::Error;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -18,22 +19,39 @@ const PATTERN_BYTES: usize = 8 << 10;
 /// states. A line of 4 KiB of them takes 2 MiB.
 const CLASS_BYTES: usize = 512;
 
-/// The rules of one file. In pieces, because one set of globs has a limit of its own; the last
-/// piece has the first say.
+/// So many rules, or rules that take so many bytes, are compiled at a time: some 10 ms. Between
+/// two times the token is asked.
+const RULES_AT_A_TIME: usize = 200;
+const BYTES_AT_A_TIME: usize = 2 << 20;
+
+/// As often the token is asked while lines are parsed.
+const LINES_PER_LOOK: usize = 64;
+
+/// The rules of one file. In pieces, because one set of globs has a limit of its own, and because
+/// compiling a large one takes long; the last piece has the first say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleSet {
     pieces: Arc<[Gitignore]>,
+    /// The walk was stopped before all rules were compiled. Until it ends, nothing passes.
+    is_closed: bool,
     /// About so much memory.
     pub(super) weight: usize,
 }
 
 impl RuleSet {
     pub(super) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.pieces.is_empty() && !self.is_closed
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
     }
 
     /// `path` is relative to the directory of the rules. `Some(true)`: left out.
     pub(super) fn verdict(&self, path: &Path, is_dir: bool) -> Option<bool> {
+        if self.is_closed {
+            return Some(true);
+        }
         self.pieces.iter().rev().find_map(|piece| match piece.matched(path, is_dir) {
             ignore::Match::None => None,
             ignore::Match::Ignore(_) => Some(true),
@@ -62,6 +80,7 @@ impl Errors {
 /// How rules are read.
 pub(super) struct Reading<'a> {
     pub(super) limits: &'a WalkLimits,
+    pub(super) token: &'a CancelToken,
     pub(super) case_insensitive: bool,
     /// What patterns are relative to, as a prefix of the paths they are held against.
     pub(super) relative_to: &'a Path,
@@ -83,6 +102,9 @@ impl Reading<'_> {
         let mut weight = 0;
         let mut over = None;
         for (index, line) in split_lines(&bytes).enumerate() {
+            if index % LINES_PER_LOOK == LINES_PER_LOOK - 1 && self.token.is_stopped() {
+                break;
+            }
             let number = index as u64 + 1;
             let line = match index {
                 0 => trim_mark(line),
@@ -134,8 +156,14 @@ impl Reading<'_> {
             errors.push(Some(tagged(path, number, refused(message))));
         }
         let mut pieces = Vec::new();
-        self.compile(&lines, path, &mut pieces, &mut errors);
-        (RuleSet { pieces: pieces.into(), weight }, errors.into_one())
+        let mut rest = &lines[..];
+        while !rest.is_empty() && !self.token.is_stopped() {
+            let (now, later) = rest.split_at(at_a_time(rest));
+            self.compile(now, path, &mut pieces, &mut errors);
+            rest = later;
+        }
+        let is_closed = self.token.is_stopped();
+        (RuleSet { pieces: pieces.into(), is_closed, weight }, errors.into_one())
     }
 
     fn builder(&self) -> GitignoreBuilder {
@@ -169,6 +197,16 @@ impl Reading<'_> {
             }
         }
     }
+}
+
+/// How many of these rules are compiled together: at least one.
+fn at_a_time(lines: &[(u64, &str)]) -> usize {
+    let mut bytes = 0;
+    let fits = |(_, line): &&(u64, &str)| {
+        bytes += weigh(line);
+        bytes <= BYTES_AT_A_TIME
+    };
+    lines.iter().take(RULES_AT_A_TIME).take_while(fits).count().max(1)
 }
 
 /// A message of ours in the form of the crate's.

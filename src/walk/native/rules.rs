@@ -6,6 +6,7 @@
 use super::dir::{self, Kind, Names};
 use super::rule_file::{Errors, Reading, RuleSet, not_utf8, refused, split_lines, with_path};
 use crate::beneath::{self, Links};
+use crate::cancel::CancelToken;
 use crate::limits::WalkLimits;
 use crate::scope::{IgnoreRules, SortBy};
 use ignore::Error;
@@ -17,7 +18,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A `.git` file, and the file that its worktree is described in, has one line with one path.
 const MAX_POINTER_BYTES: u64 = 4 << 10;
@@ -99,6 +100,9 @@ impl Present {
 pub(super) struct Rules {
     options: IgnoreRules,
     limits: WalkLimits,
+    token: CancelToken,
+    /// Whether the token stopped while rules were compiled.
+    are_cut: AtomicBool,
     /// In the order in which they were named, with their patterns relative to the base.
     named: Vec<RuleSet>,
     global: RuleSet,
@@ -138,6 +142,7 @@ impl Rules {
         global: RuleSet,
         base: PathBuf,
         confined: Option<Confined>,
+        token: &CancelToken,
     ) -> Option<Rules> {
         let wanted = options.dot || options.vcs || options.exclude;
         if !wanted && named.is_empty() && options.global.is_none() {
@@ -146,6 +151,8 @@ impl Rules {
         Some(Rules {
             options: options.clone(),
             limits: limits.clone(),
+            token: token.clone(),
+            are_cut: AtomicBool::new(false),
             named,
             global,
             base,
@@ -153,6 +160,11 @@ impl Rules {
             absolute: Vec::new(),
             total: Arc::default(),
         })
+    }
+
+    /// Whether the token stopped while rules were compiled, so that what they are about is left out.
+    pub(super) fn are_cut(&self) -> bool {
+        self.are_cut.load(Ordering::Relaxed)
     }
 
     /// Whether directories are looked into for rules at all.
@@ -388,10 +400,14 @@ impl Rules {
         };
         let reading = Reading {
             limits: &self.limits,
+            token: &self.token,
             case_insensitive: self.options.case_insensitive,
             relative_to: Path::new(""),
         };
         let (rules, error) = reading.read(file, path);
+        if rules.is_closed() {
+            self.are_cut.store(true, Ordering::Relaxed);
+        }
         // A lone line that is no text is passed over in silence, as ripgrep does. That what is
         // there could not be read is told.
         let is_silent = |error: &Error| error.is_io() && error.io_error().is_some_and(is_no_text);

@@ -4,8 +4,9 @@ use super::own_process::{OwnProcess, is_own, peak_bytes};
 use super::watched::watched;
 use super::{check, here, list, ruled, ways};
 use crate::tree::Tree;
-use ingrep::{IgnoreRules, Reason, WalkLimits};
+use ingrep::{CancelToken, IgnoreRules, Reason, WalkLimits};
 use std::fs;
+use std::time::{Duration, Instant};
 
 #[test]
 fn what_is_over_the_bytes_of_a_file_is_dropped_and_what_is_before_holds() {
@@ -126,6 +127,37 @@ fn in_its_own_rules_are_expensive() {
     });
     let grown = peak_bytes() - before;
     assert!(grown < 192 << 20, "{} MiB", grown >> 20);
+}
+
+/// Until the walk has ended, nothing is listed by half of the rules.
+#[test]
+fn a_stop_while_rules_are_compiled_lets_nothing_slip_through() {
+    watched(|| {
+        let tree = Tree::new("a/keep\n a/f.secret");
+        let rules: String = (0..9_999).map(|n| format!("*x{n}*y?.z\n")).collect();
+        std::fs::write(tree.join("a/.ignore"), rules + "*.secret\n").unwrap();
+        for delay in [1, 5, 20, 60] {
+            let token = CancelToken::new();
+            let canceller = token.clone();
+            let cancel = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(delay));
+                canceller.cancel();
+                Instant::now()
+            });
+            let mut files = ruled(&tree).files(&token).unwrap();
+            let listed: Vec<_> = files.by_ref().map(|file| file.path).collect();
+            let ended = Instant::now();
+            let late = ended.saturating_duration_since(cancel.join().unwrap());
+            println!(
+                "cancelled after {delay} ms, {} ms later the walk has ended",
+                late.as_millis()
+            );
+            assert!(!listed.iter().any(|path| path.ends_with("f.secret")), "{listed:?}");
+            if files.into_summary().stopped.is_none() {
+                assert!(listed.iter().any(|path| path.ends_with("keep")));
+            }
+        }
+    });
 }
 
 #[test]
