@@ -40,6 +40,7 @@ mod beneath;
 mod cancel;
 mod collect;
 mod error;
+mod faults;
 mod haystack;
 mod limits;
 mod matcher;

@@ -23,7 +23,7 @@ pub(crate) use trouble::{Origin, Trouble};
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Diagnostics, Error, ErrorCode, Result};
 use crate::haystack::Place;
-use crate::scope::{Order, Scope, SortBy, Walker};
+use crate::scope::{Order, Scope, SortBy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -285,7 +285,7 @@ impl Scope {
     fn choose(&self) -> Result<Chosen> {
         let filters = Arc::new(filters::Filters::new(self)?);
         #[cfg(target_os = "linux")]
-        if self.walker != Walker::Reference {
+        if self.walker != crate::scope::Walker::Reference {
             let (plan, named) = native::Plan::new(filters)?;
             let roots = roots::check(self, &|place| plan.forbids(place))?;
             return Ok(Chosen { roots, named, by: By::Native(Arc::new(plan)) });
