@@ -4,6 +4,7 @@
 //! The kernel does it in one call where it knows `openat2`. Where it does not, or a sandbox denies
 //! the call, the path is walked name by name.
 
+use crate::faults::{self, Fault};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -39,10 +40,26 @@ const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC
 /// Whether `openat2` was missing or denied. That does not change while a process lives.
 static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
 
+/// Asks the kernel, again when a signal to the host came in between: on a network file system it may.
+pub(crate) fn ask<T>(call: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    loop {
+        match faults::pass().map_err(Errno::from).and_then(|()| call()) {
+            Err(Errno::INTR) => {}
+            answer => return answer,
+        }
+    }
+}
+
+impl From<Fault> for Errno {
+    fn from(fault: Fault) -> Errno {
+        Errno::from_raw_os_error(fault.errno())
+    }
+}
+
 /// Opens the directory at a path of the caller's; links are followed.
 pub(crate) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
+    Ok(ask(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?)
 }
 
 /// Opens what the relative `path` leads to from `dir`.
@@ -73,7 +90,7 @@ fn open_part(
     let path = if path.is_empty() { b"." } else { path };
     let flags = flags | OFlags::CLOEXEC;
     let resolve = match links {
-        Links::Followed => return rustix::fs::openat(dir, path, flags, Mode::empty()),
+        Links::Followed => return ask(|| rustix::fs::openat(dir, path, flags, Mode::empty())),
         Links::Inside => ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
         Links::Refused => ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS,
     };
@@ -81,7 +98,7 @@ fn open_part(
         if NO_OPENAT2.load(Ordering::Relaxed) {
             break;
         }
-        match rustix::fs::openat2(dir, path, flags, Mode::empty(), resolve) {
+        match ask(|| rustix::fs::openat2(dir, path, flags, Mode::empty(), resolve)) {
             Err(Errno::NOSYS | Errno::PERM) => NO_OPENAT2.store(true, Ordering::Relaxed),
             Err(Errno::AGAIN) if links == Links::Inside => {}
             done => return done,
@@ -105,7 +122,7 @@ fn open_by_name(
     loop {
         let here = passed.last().map_or(dir, AsFd::as_fd);
         let Some(name) = names.pop() else {
-            return rustix::fs::openat(here, ".", flags, Mode::empty());
+            return ask(|| rustix::fs::openat(here, ".", flags, Mode::empty()));
         };
         if name == b".." {
             passed.pop().ok_or(Errno::XDEV)?;
@@ -113,11 +130,11 @@ fn open_by_name(
         }
         let is_last = names.is_empty();
         let flags = if is_last { flags } else { PASS } | OFlags::NOFOLLOW;
-        match rustix::fs::openat(here, OsStr::from_bytes(&name), flags, Mode::empty()) {
+        let name = OsStr::from_bytes(&name);
+        match ask(|| rustix::fs::openat(here, name, flags, Mode::empty())) {
             // A link: told by one of these, depending on whether a directory was asked for.
             Err(error @ (Errno::LOOP | Errno::NOTDIR)) if links == Links::Inside => {
-                let Ok(target) = rustix::fs::readlinkat(here, OsStr::from_bytes(&name), Vec::new())
-                else {
+                let Ok(target) = ask(|| rustix::fs::readlinkat(here, name, Vec::new())) else {
                     return Err(error);
                 };
                 follow(&mut names, target.to_bytes(), &mut followed)?;
@@ -126,7 +143,7 @@ fn open_by_name(
             // To be looked at only, a link is opened as itself.
             Ok(opened) if is_last && is_link(&opened)? => {
                 let target = match links {
-                    Links::Inside => rustix::fs::readlinkat(&opened, "", Vec::new())?,
+                    Links::Inside => ask(|| rustix::fs::readlinkat(&opened, "", Vec::new()))?,
                     _ => return Err(Errno::LOOP),
                 };
                 follow(&mut names, target.to_bytes(), &mut followed)?;
@@ -156,8 +173,14 @@ fn follow(names: &mut Vec<Vec<u8>>, target: &[u8], followed: &mut usize) -> rust
 }
 
 fn is_link(opened: &OwnedFd) -> rustix::io::Result<bool> {
-    let mode = rustix::fs::fstat(opened)?.st_mode;
+    let mode = ask(|| rustix::fs::fstat(opened))?.st_mode;
     Ok(FileType::from_raw_mode(mode) == FileType::Symlink)
+}
+
+/// What was learned from calls that a test made fail.
+#[cfg(test)]
+pub(crate) fn forget() {
+    NO_OPENAT2.store(false, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -168,6 +191,7 @@ mod tests {
     /// Both ways to open give the same inode, or fail alike.
     #[test]
     fn the_kernel_and_the_walk_by_name_agree() {
+        let _alone = faults::alone();
         let tree = tempfile::tempdir().unwrap();
         let at = |name: &str| tree.path().join(name);
         std::fs::create_dir_all(at("in/deep/er")).unwrap();

@@ -1,5 +1,6 @@
 //! One file, opened so that nothing that stands in its place can block or harm the host.
 
+use crate::faults;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
@@ -19,6 +20,12 @@ pub(crate) enum OpenError {
     /// A FIFO, socket, device or directory.
     Special,
     Io(io::Error),
+}
+
+impl From<faults::Fault> for OpenError {
+    fn from(fault: faults::Fault) -> OpenError {
+        OpenError::Io(fault.into())
+    }
 }
 
 impl From<io::Error> for OpenError {
@@ -72,6 +79,7 @@ pub(crate) fn open(place: Place<'_>) -> Result<Haystack, OpenError> {
         Place::Below(anchor, path) => File::from(anchor.open(path, flags())?),
     };
     // Asked of the descriptor: whatever a walk saw at this path may have been replaced since.
+    faults::pass()?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(OpenError::Special);
@@ -89,10 +97,20 @@ fn flags() -> rustix::fs::OFlags {
 
 #[cfg(unix)]
 fn open_any(path: &Path) -> io::Result<File> {
-    Ok(File::from(rustix::fs::open(path, flags(), rustix::fs::Mode::empty())?))
+    let open = || -> io::Result<_> {
+        faults::pass()?;
+        Ok(rustix::fs::open(path, flags(), rustix::fs::Mode::empty())?)
+    };
+    loop {
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            opened => return opened.map(File::from),
+        }
+    }
 }
 
 #[cfg(not(unix))]
 fn open_any(path: &Path) -> io::Result<File> {
+    faults::pass()?;
     File::open(path)
 }

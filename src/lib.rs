@@ -41,6 +41,7 @@ mod cancel;
 mod collect;
 mod duty;
 mod error;
+mod faults;
 mod haystack;
 mod limits;
 mod matcher;

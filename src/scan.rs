@@ -2,6 +2,7 @@
 
 use crate::cancel::{CancelToken, Stop};
 use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
+use crate::faults::Reads;
 use crate::haystack::{self, Haystack, OpenError, Place};
 use crate::limits::Limits;
 use crate::matcher::Matcher;
@@ -193,7 +194,7 @@ impl Scanner {
     /// Searches a file, and if it is small reads it at once: the searcher alone reads four times, to
     /// see how the file begins, all of it, and twice that it is over.
     fn scan_ahead(&mut self, haystack: &Haystack, visit: &mut Visit<'_>) -> Scanned {
-        let mut file = &haystack.file;
+        let file = &haystack.file;
         let bytes = match usize::try_from(haystack.bytes) {
             Ok(bytes) if bytes <= AHEAD_BYTES => bytes,
             _ => return self.scan_reader(file, visit),
@@ -202,7 +203,7 @@ impl Scanner {
         ahead.resize(AHEAD_BYTES + 1, 0);
         // One byte more than there should be: if it is not there, the file has ended. What fails here
         // fails again where it is told.
-        let read = file.read(&mut ahead[..=bytes]).unwrap_or(0);
+        let read = Reads(file).read(&mut ahead[..=bytes]).unwrap_or(0);
         let rest = (read != bytes).then_some(file);
         let scanned = self.scan_reader(Ahead { read: &ahead[..read], rest }, visit);
         self.ahead = ahead;
@@ -387,7 +388,7 @@ impl<R: Read> Read for StoppableReader<'_, R> {
             if !self.watch.go_on() {
                 return Err(io::Error::other("stopped"));
             }
-            match self.inner.read(&mut buffer[filled..]) {
+            match Reads(&mut self.inner).read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -21,11 +21,7 @@ pub(super) fn argv() -> Option<Vec<OsString>> {
 pub(super) fn run(argv: Vec<OsString>, token: &CancelToken) -> u8 {
     // Without a working directory the run says so itself.
     let cwd = std::env::current_dir().unwrap_or_default();
-    let mut command = Command::new(cwd).args(argv).envs(std::env::vars_os());
-    #[cfg(unix)]
-    {
-        command = with_streams(command);
-    }
+    let command = with_streams(Command::new(cwd).args(argv).envs(std::env::vars_os()));
     let (mut stdout, mut stderr) = (io::stdout().lock(), io::stderr().lock());
     match command.run(&mut stdout, &mut stderr, token) {
         Ok(code) => code,
@@ -58,4 +54,9 @@ fn with_streams(mut command: Command) -> Command {
         Some(stdout) if stdout.is_file() => command.stdout_file(stdout.dev(), stdout.ino()),
         _ => command,
     }
+}
+
+#[cfg(not(unix))]
+fn with_streams(command: Command) -> Command {
+    command
 }

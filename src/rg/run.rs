@@ -482,18 +482,21 @@ impl Work {
         Searched::Done { printed, failure, opened, stopped }
     }
 
-    #[cfg(unix)]
     fn is_output(&self, at: &Path) -> bool {
-        use std::os::unix::fs::MetadataExt;
-        self.stdout_file.is_some_and(|output| {
-            std::fs::metadata(at).is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == output)
-        })
+        self.stdout_file.is_some_and(|output| file_id(at) == Some(output))
     }
+}
 
-    #[cfg(not(unix))]
-    fn is_output(&self, _: &Path) -> bool {
-        false
-    }
+#[cfg(unix)]
+fn file_id(at: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(at).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Elsewhere a file has no such numbers, and nobody can have handed over any.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
 }
 
 fn quits_at_binary(query: &Query, file: &FileEntry) -> bool {

@@ -26,7 +26,7 @@ use crate::cancel::{CancelToken, Stop};
 use crate::duty::Duty;
 use crate::error::{Diagnostics, Error, ErrorCode, Result};
 use crate::haystack::Place;
-use crate::scope::{Order, Scope, SortBy, Walker};
+use crate::scope::{Order, Scope, SortBy};
 use haul::{Haul, Hauled};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -355,7 +355,7 @@ impl Scope {
     fn choose(&self, token: &CancelToken) -> Result<Chosen> {
         let filters = Arc::new(filters::Filters::new(self)?);
         #[cfg(target_os = "linux")]
-        if self.walker != Walker::Reference {
+        if self.walker != crate::scope::Walker::Reference {
             let (plan, named) = native::Plan::new(filters, token)?;
             let roots = roots::check(self, &|place| plan.forbids(place))?;
             return Ok(Chosen { roots, named, by: By::Native(Arc::new(plan)) });

@@ -3,6 +3,7 @@
 use super::Source;
 use super::trouble::Trouble;
 use crate::error::{Error, ErrorCode, Result};
+use crate::faults::{self, Fault};
 use crate::scope::{RootsPolicy, Scope};
 use crate::text;
 use bstr::ByteSlice;
@@ -88,6 +89,12 @@ enum Unusable {
     Io(io::Error),
 }
 
+impl From<Fault> for Unusable {
+    fn from(fault: Fault) -> Unusable {
+        Unusable::Io(fault.into())
+    }
+}
+
 impl From<io::Error> for Unusable {
     fn from(error: io::Error) -> Unusable {
         Unusable::Io(error)
@@ -129,6 +136,7 @@ fn examine(scope: &Scope, written: &Path, named: &Path) -> Result<RootKind, Unus
     }
     // To ripgrep no name is no file. Here it is a way to have paths listed without their root.
     let unnamed = as_ripgrep && written.as_os_str().is_empty();
+    faults::pass()?;
     let metadata = std::fs::metadata(if unnamed { written } else { named })?;
     if metadata.is_dir() {
         // Found out now, so that nothing is searched when one of several roots is closed.

@@ -32,6 +32,7 @@ pub(crate) struct Trouble {
 }
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "two are the native walk's"))]
 enum Cause {
     Crate(ignore::Error),
     VcsRoot,
@@ -77,18 +78,6 @@ impl Trouble {
         };
         let cause = Cause::Crate(error);
         Trouble { origin: Origin::Entry, place: shown.to_path_buf(), cause }
-    }
-
-    /// A link that leads back.
-    pub(super) fn looped(root: &Root, ancestor: &Path, child: PathBuf) -> Trouble {
-        let error = ignore::Error::Loop { ancestor: ancestor.to_path_buf(), child };
-        Trouble { origin: Origin::Entry, place: root.written.clone(), cause: Cause::Crate(error) }
-    }
-
-    /// What is left out because of a limit that the message names.
-    pub(super) fn limit(shown: &Path, message: String) -> Trouble {
-        let place = shown.to_path_buf();
-        Trouble { origin: Origin::Entry, place, cause: Cause::Limit(message) }
     }
 
     /// A fault of ours in the walk of a root.
@@ -163,6 +152,22 @@ impl Trouble {
             },
             error => error.to_string(),
         }
+    }
+}
+
+/// What only the native walk tells.
+#[cfg(target_os = "linux")]
+impl Trouble {
+    /// A link that leads back.
+    pub(super) fn looped(root: &Root, ancestor: &Path, child: PathBuf) -> Trouble {
+        let error = ignore::Error::Loop { ancestor: ancestor.to_path_buf(), child };
+        Trouble { origin: Origin::Entry, place: root.written.clone(), cause: Cause::Crate(error) }
+    }
+
+    /// What is left out because of a limit that the message names.
+    pub(super) fn limit(shown: &Path, message: String) -> Trouble {
+        let place = shown.to_path_buf();
+        Trouble { origin: Origin::Entry, place, cause: Cause::Limit(message) }
     }
 }
 

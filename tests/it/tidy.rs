@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// Each room with its rank: what it may import lies below it.
 const ROOMS: &[(&str, u8)] = &[
     ("error", 0),
+    ("faults", 0),
     ("cancel", 0),
     ("limits", 0),
     ("text", 0),
@@ -15,12 +16,12 @@ const ROOMS: &[(&str, u8)] = &[
     ("progress", 0),
     ("duty", 1),
     ("query", 1),
-    ("beneath", 0),
+    ("beneath", 1),
     ("scope", 1),
     ("matches", 1),
-    ("haystack", 1),
+    ("haystack", 2),
     ("matcher", 2),
-    ("walk", 2),
+    ("walk", 3),
     ("scan", 3),
     ("ordered", 2),
     ("collect", 3),
@@ -122,12 +123,15 @@ fn list(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// What a file's own tests begin with.
+const OWN_TESTS: &[&str] = &["#[cfg(test)]", "#[cfg(all(test, target_os = \"linux\"))]"];
+
 /// The lines of code with their numbers.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()
         .map(|(index, line)| (index + 1, line))
-        .take_while(|(_, line)| line.trim() != "#[cfg(test)]")
+        .take_while(|(_, line)| !OWN_TESTS.contains(&line.trim()))
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
         .map(|(number, line)| (number, line.split(" // ").next().unwrap()))
 }
@@ -271,7 +275,7 @@ fn the_import_rule_sees_what_it_forbids() {
     assert_eq!(seen("scan", "use crate::matches::Span;"), 0);
     assert_eq!(seen("scan", "use crate::scan::Scanner;"), 0, "its own");
     assert_eq!(seen("scan", "use crate::collect::End;"), 1, "upwards");
-    assert_eq!(seen("walk", "use crate::matcher::Matcher;"), 1, "sideways, within a rank");
+    assert_eq!(seen("walk", "use crate::scan::Scanner;"), 1, "sideways, within a rank");
     assert_eq!(seen("query", "use crate::scope::Scope;"), 1, "sideways, low down");
     assert_eq!(seen("scan", "use crate::matcher::Matcher;"), 0, "downwards");
     assert_eq!(seen("matcher", "use crate::scan::Scanner;"), 1, "the exception, reversed");

@@ -2,6 +2,7 @@
 
 use crate::beneath::{self, Links};
 use crate::error::{Error, ErrorCode, Result};
+use crate::faults;
 use crate::scope::Scope;
 use crate::walk::roots::walked_name;
 use rustix::fd::{AsFd, OwnedFd};
@@ -30,7 +31,7 @@ impl Confinement {
         };
         let named = scope.locate(dir);
         let opened = beneath::open_dir(&named).map_err(refused)?;
-        let real = named.canonicalize().map_err(refused)?;
+        let real = faults::real_path(&named).map_err(refused)?;
         Ok(Some(Confinement { dir: Arc::new(opened), named: walked_name(&named), real }))
     }
 
@@ -47,7 +48,7 @@ impl Confinement {
         }
         // By another name, or by a way that leads out and back.
         let outside = || io::Error::from(Errno::XDEV);
-        let real = place.canonicalize().map_err(|_| outside())?;
+        let real = faults::real_path(&place).map_err(|_| outside())?;
         let way = real.strip_prefix(&self.real).map_err(|_| outside())?;
         Ok(way.as_os_str().as_bytes().to_vec())
     }

@@ -1,6 +1,8 @@
 //! What is asked of the kernel about directories and their entries, always relative to an open
 //! one.
 
+use crate::beneath::ask;
+use crate::faults;
 use crate::scope::SortBy;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
@@ -88,8 +90,13 @@ pub(super) fn read_piece(
     buffer.reserve(PIECE_BYTES);
     let mut piece = RawDir::new(dir, buffer.spare_capacity_mut());
     loop {
-        match piece.next() {
+        let next = match faults::pass() {
+            Err(fault) if piece.is_buffer_empty() => Some(Err(fault.into())),
+            _ => piece.next(),
+        };
+        match next {
             None => return Ok(false),
+            Some(Err(Errno::INTR)) => continue,
             Some(Err(error)) => return Err(error.into()),
             Some(Ok(entry)) => {
                 let name = entry.file_name();
@@ -111,7 +118,7 @@ pub(super) fn open(
     links: bool,
 ) -> rustix::io::Result<OwnedFd> {
     let links = if links { OFlags::empty() } else { OFlags::NOFOLLOW };
-    rustix::fs::openat(parent, name, dir_flags() | links, Mode::empty())
+    ask(|| rustix::fs::openat(parent, name, dir_flags() | links, Mode::empty()))
 }
 
 pub(super) fn dir_flags() -> OFlags {
@@ -190,7 +197,7 @@ fn stat_at(parent: BorrowedFd<'_>, name: &CStr, links: AtFlags, by: SortBy) -> i
         SortBy::Created => wanted | StatxFlags::BTIME,
         SortBy::Path | SortBy::Nothing => wanted,
     };
-    match rustix::fs::statx(parent, name, links, wanted) {
+    match ask(|| rustix::fs::statx(parent, name, links, wanted)) {
         Ok(stat) => {
             let time = match by {
                 SortBy::Modified => Some(stat.stx_mtime),
@@ -214,7 +221,7 @@ fn stat_at(parent: BorrowedFd<'_>, name: &CStr, links: AtFlags, by: SortBy) -> i
         }
         // An old kernel, or a sandbox that has not heard of the call.
         Err(Errno::NOSYS | Errno::PERM) => {
-            let stat = rustix::fs::statat(parent, name, links)?;
+            let stat = ask(|| rustix::fs::statat(parent, name, links))?;
             let time = match by {
                 SortBy::Modified => Some((stat.st_mtime, stat.st_mtime_nsec)),
                 SortBy::Accessed => Some((stat.st_atime, stat.st_atime_nsec)),
@@ -231,7 +238,7 @@ fn stat_at(parent: BorrowedFd<'_>, name: &CStr, links: AtFlags, by: SortBy) -> i
 
 /// Looks at what is open.
 pub(super) fn stat_open(fd: BorrowedFd<'_>) -> io::Result<Stat> {
-    Ok(from(&rustix::fs::fstat(fd)?))
+    Ok(from(&ask(|| rustix::fs::fstat(fd))?))
 }
 
 fn from(stat: &rustix::fs::Stat) -> Stat {
@@ -250,5 +257,5 @@ pub(super) fn c_name(name: &[u8]) -> Option<CString> {
 /// Opens a directory only to open others from it. It need not be readable.
 pub(super) fn open_handle(path: &OsStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(rustix::fs::CWD, path.as_bytes(), flags, Mode::empty())
+    ask(|| rustix::fs::openat(rustix::fs::CWD, path.as_bytes(), flags, Mode::empty()))
 }

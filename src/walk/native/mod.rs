@@ -27,6 +27,7 @@ use crate::beneath::{self, Links};
 use crate::cancel::{CancelToken, Stop};
 use crate::duty::Duty;
 use crate::error::Result;
+use crate::faults;
 use crate::haystack::Anchor;
 use crate::scope::SortBy;
 use crate::text;
@@ -100,7 +101,7 @@ impl Plan {
         if let (Some(confinement), Source::Regular) = (&self.confinement, source) {
             let failed = |error| Trouble::io(&root.written, error);
             let below = confinement.way(&root.path).map_err(failed)?;
-            let dir = confinement.dir.try_clone().map_err(failed)?;
+            let dir = clone(&confinement.dir).map_err(failed)?;
             // It was inside when it was looked at first.
             beneath::open(dir.as_fd(), &below, OFlags::PATH, Links::Inside).map_err(failed)?;
             let skip = text::path_bytes(&file.path).len();
@@ -340,11 +341,11 @@ impl Walker {
         let anchor = match &confined {
             // A link may lead to what is beside the root.
             Some(confined) if links == Links::Inside => Anchor {
-                dir: confined.dir.try_clone().map_err(failed)?,
+                dir: clone(&confined.dir).map_err(failed)?,
                 below: confined.root.clone(),
                 links,
             },
-            _ => Anchor { dir: fd.try_clone().map_err(failed)?, below: Vec::new(), links },
+            _ => Anchor { dir: clone(&fd).map_err(failed)?, below: Vec::new(), links },
         };
         let fd = Arc::new(fd);
         let mut rules = Rules::new(
@@ -358,7 +359,16 @@ impl Walker {
         );
         let (mut layer, mut trouble) = (None, None);
         let look_above = rules.is_some() || scope.follow_links;
-        let real = look_above.then(|| root.path.canonicalize().ok()).flatten();
+        let real = match look_above.then(|| faults::real_path(&root.path)) {
+            Some(Ok(real)) => Some(real),
+            None => None,
+            Some(Err(error)) => {
+                // Of what is above nothing is known then, neither rules nor where links lead back.
+                let error = rules::unread(&root.path, &error);
+                trouble = Some(Trouble::rules(root, &root.path, &error));
+                None
+            }
+        };
         if let (Some(rules), Some(real)) = (&mut rules, &real) {
             let (above, error) = rules.read_above(real, scope.follow_links);
             layer = above;
@@ -497,10 +507,15 @@ impl Walker {
             Worth::Nothing => return None,
             Worth::Only(name) => {
                 is_over = true;
-                if let Some(name) = dir::c_name(name.as_bytes())
-                    && let Ok(stat) = dir::stat(fd.as_fd(), &name, false, SortBy::Nothing)
-                {
-                    names.push(&name, stat.kind);
+                if let Some(name) = dir::c_name(name.as_bytes()) {
+                    match dir::stat(fd.as_fd(), &name, false, SortBy::Nothing) {
+                        Ok(stat) => names.push(&name, stat.kind),
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) => {
+                            let shown = self.show_in(&node, name.to_bytes());
+                            tell(Trouble::io(&shown, error));
+                        }
+                    }
                 }
             }
             Worth::All | Worth::Some => {
@@ -917,6 +932,11 @@ fn join(dir: &Node, name: &[u8]) -> Vec<u8> {
 /// The path of a directory without the slash behind it.
 fn trimmed(path: &[u8]) -> &[u8] {
     path.strip_suffix(b"/").unwrap_or(path)
+}
+
+fn clone(fd: &OwnedFd) -> io::Result<OwnedFd> {
+    faults::pass()?;
+    fd.try_clone()
 }
 
 fn is_shortage(error: &io::Error) -> bool {

@@ -7,6 +7,7 @@ use super::dir::{self, Kind, Names};
 use super::rule_file::{Errors, Reading, RuleSet, not_utf8, refused, split_lines, with_path};
 use crate::beneath::{self, Links};
 use crate::cancel::CancelToken;
+use crate::faults::{self, Reads};
 use crate::limits::WalkLimits;
 use crate::scope::{IgnoreRules, SortBy};
 use ignore::Error;
@@ -213,11 +214,18 @@ impl Rules {
                     let Ok(way) = dir.strip_prefix(outermost) else { continue };
                     let flags = OFlags::PATH | OFlags::DIRECTORY;
                     let way = way.as_os_str().as_bytes();
-                    beneath::open(confined.dir.as_fd(), way, flags, Links::Inside).ok()
+                    beneath::open(confined.dir.as_fd(), way, flags, Links::Inside)
                 }
-                _ => dir::open_handle(dir.as_os_str()).ok(),
+                _ => dir::open_handle(dir.as_os_str()).map_err(io::Error::from),
             };
-            let Some(opened) = opened else { continue };
+            let opened = match opened {
+                Ok(opened) => opened,
+                Err(error) if is_absent(&error) => continue,
+                Err(error) => {
+                    errors.push(Some(unread(dir, &error)));
+                    continue;
+                }
+            };
             let confined = outermost.as_ref().and_then(|outer| dir.strip_prefix(outer).ok());
             let mut confined =
                 confined.map_or(Vec::new(), |way| way.as_os_str().as_bytes().to_vec());
@@ -268,12 +276,13 @@ impl Rules {
         let IgnoreRules { dot, vcs, exclude, .. } = self.options;
         let mut errors = Errors::default();
         let git = if present.git && (exclude || self.seeks_repositories()) {
-            self.look_at(place, c".git")
+            self.look_at(place, c".git", &mut errors)
         } else {
             None
         };
         let is_marked = self.seeks_repositories()
-            && (git.is_some() || (present.jj && self.look_at(place, c".jj").is_some()));
+            && (git.is_some()
+                || (present.jj && self.look_at(place, c".jj", &mut errors).is_some()));
         let mut is_repository = (vcs || exclude) && is_marked;
         if above_root {
             // So it is in ripgrep.
@@ -338,14 +347,28 @@ impl Rules {
 
     /// What stands in a directory under a name, followed if it is a link. `None` for one that leads
     /// out of what the walk is confined to: not even whether something is there may show.
-    fn look_at(&self, place: &Place<'_>, name: &CStr) -> Option<dir::Stat> {
-        let Some(confined) = &self.confined else {
-            return dir::stat(place.fd, name, true, SortBy::Nothing).ok();
+    fn look_at(&self, place: &Place<'_>, name: &CStr, errors: &mut Errors) -> Option<dir::Stat> {
+        let look = || match &self.confined {
+            None => dir::stat(place.fd, name, true, SortBy::Nothing),
+            Some(confined) => {
+                let path = [place.confined, name.to_bytes()].concat();
+                let opened =
+                    beneath::open(confined.dir.as_fd(), &path, OFlags::PATH, Links::Inside)?;
+                dir::stat_handle(opened.as_fd(), SortBy::Nothing)
+            }
         };
-        let path = [place.confined, name.to_bytes()].concat();
-        let opened =
-            beneath::open(confined.dir.as_fd(), &path, OFlags::PATH, Links::Inside).ok()?;
-        dir::stat_handle(opened.as_fd(), SortBy::Nothing).ok()
+        match look() {
+            Ok(stat) => Some(stat),
+            Err(error) if is_absent(&error) => None,
+            // As in ripgrep. Who may not look here may not open what is here either, and that is told.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            Err(error) => {
+                let message = format!("whether a repository begins here is not known: {error}");
+                let path = place.shown.join(OsStr::from_bytes(name.to_bytes()));
+                errors.push(Some(with_path(&path, refused(message))));
+                None
+            }
+        }
     }
 
     /// Opens a file of rules, if it is one. `Ok(None)`: there is none.
@@ -354,7 +377,7 @@ impl Rules {
             match &self.confined {
                 None => {
                     let name = OsStr::from_bytes(name);
-                    Ok(rustix::fs::openat(place.fd, name, flags, Mode::empty())?)
+                    Ok(beneath::ask(|| rustix::fs::openat(place.fd, name, flags, Mode::empty()))?)
                 }
                 Some(confined) => {
                     let path = [place.confined, name].concat();
@@ -377,6 +400,7 @@ impl Rules {
             Ok(fd) => File::from(fd),
             Err(error) => return absent(error),
         };
+        faults::pass()?;
         match file.metadata()?.is_file() {
             true => Ok(Some(file)),
             false => Err(not_regular()),
@@ -393,8 +417,7 @@ impl Rules {
             Ok(Some(file)) => file,
             Ok(None) => return RuleSet::default(),
             Err(error) => {
-                let message = format!("the rules in it are not used: {error}");
-                errors.push(Some(with_path(path, refused(message))));
+                errors.push(Some(unread(path, &error)));
                 return RuleSet::default();
             }
         };
@@ -404,7 +427,7 @@ impl Rules {
             case_insensitive: self.options.case_insensitive,
             relative_to: Path::new(""),
         };
-        let (rules, error) = reading.read(file, path);
+        let (rules, error) = reading.read(Reads(file), path);
         if rules.is_closed() {
             self.are_cut.store(true, Ordering::Relaxed);
         }
@@ -474,7 +497,7 @@ impl Rules {
             Err(_) => return None,
         };
         let mut bytes = Vec::new();
-        if let Err(error) = file.take(MAX_POINTER_BYTES).read_to_end(&mut bytes) {
+        if let Err(error) = Reads(file).take(MAX_POINTER_BYTES).read_to_end(&mut bytes) {
             errors.push(Some(with_path(path, Error::Io(error))));
             return None;
         }
@@ -554,11 +577,20 @@ fn is_no_text(error: &io::Error) -> bool {
 
 /// ripgrep passes over a file of rules that is not there, and one that leads nowhere.
 fn absent(error: io::Error) -> io::Result<Option<File>> {
+    if is_absent(&error) { Ok(None) } else { Err(error) }
+}
+
+fn is_absent(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    match Errno::from_io_error(&error) {
-        Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => Ok(None),
-        _ => Err(error),
-    }
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV)
+    )
+}
+
+/// What is told of rules that could not be read, in a file or in a directory above the root.
+pub(super) fn unread(path: &Path, error: &io::Error) -> Error {
+    with_path(path, refused(format!("the rules in it are not used: {error}")))
 }
 
 const NOT_REGULAR: &str = "it is not a regular file";
@@ -578,6 +610,7 @@ pub(super) fn read_named(
     special: bool,
 ) -> (RuleSet, Option<Error>) {
     let open = || -> io::Result<File> {
+        faults::pass()?;
         let kind = std::fs::metadata(path)?.file_type();
         if !special && !kind.is_file() && !kind.is_dir() {
             return Err(not_regular());
@@ -587,7 +620,9 @@ pub(super) fn read_named(
         }
         // What has taken its place since is not waited for.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let file = beneath::ask(|| rustix::fs::open(path, flags, Mode::empty()))?;
+        let file = File::from(file);
+        faults::pass()?;
         let kind = file.metadata()?.file_type();
         // Reading a directory fails, in the words of ripgrep.
         match kind.is_file() || kind.is_dir() {
@@ -596,7 +631,7 @@ pub(super) fn read_named(
         }
     };
     match open() {
-        Ok(file) => reading.read(file, path),
+        Ok(file) => reading.read(Reads(file), path),
         Err(error) => (RuleSet::default(), Some(with_path(path, Error::Io(error)))),
     }
 }
