@@ -15,7 +15,8 @@ pub enum Stop {
 }
 
 /// A flag, and perhaps a deadline, that every long operation of this crate looks at: per directory
-/// entry, per file, per buffer read and per matched line.
+/// entry, per file, per buffer read, per matched line, and within a line as often as its pattern may be
+/// slow.
 ///
 /// Clones share the flag. A [child](CancelToken::child) stops with its parent, and can be stopped
 /// or given a deadline without touching it. Setting the flag is one atomic store, so it may be

@@ -164,11 +164,12 @@ impl Default for Limits {
     }
 }
 
-/// How much a walk may read, hold and follow. Set by
-/// [`Scope::limits`](crate::Scope::limits); the [reference walk](crate::Walker::Reference) knows
-/// none of them.
+/// How much a walk may read, hold and follow, and how much a scope may ask of it. Set by
+/// [`Scope::limits`](crate::Scope::limits). Of these the [reference walk](crate::Walker::Reference)
+/// knows only those on globs.
 ///
-/// What is over one of them is left out, and a [`Diagnostic`](crate::Diagnostic) names it.
+/// What is over one of them is left out, and a [`Diagnostic`](crate::Diagnostic) names it; globs that
+/// are over theirs are an [`Error`](crate::Error).
 ///
 /// ```
 /// use ingrep::{CancelToken, IgnoreRules, Reason, Scope, WalkLimits};
@@ -200,6 +201,9 @@ pub struct WalkLimits {
     pub(crate) max_levels: usize,
     pub(crate) max_entries: u64,
     pub(crate) max_listing_bytes: usize,
+    pub(crate) max_globs: usize,
+    pub(crate) max_glob_bytes: usize,
+    pub(crate) max_glob_list_bytes: usize,
 }
 
 impl WalkLimits {
@@ -215,6 +219,9 @@ impl WalkLimits {
             max_levels: 1 << 16,
             max_entries: 100_000_000,
             max_listing_bytes: 1 << 30,
+            max_globs: 1_000,
+            max_glob_bytes: 4 * KIB,
+            max_glob_list_bytes: 256 * KIB,
         }
     }
 
@@ -283,6 +290,28 @@ impl WalkLimits {
         self.max_listing_bytes = bytes;
         self
     }
+
+    /// The most globs, and the most changes to file types, of one [`Scope`](crate::Scope). Default:
+    /// 1,000. Matching costs time per glob and file.
+    pub fn max_globs(mut self, globs: usize) -> WalkLimits {
+        self.max_globs = globs;
+        self
+    }
+
+    /// The longest glob or definition of a file type, in bytes. Default: 4 KiB. A hostile one of
+    /// 4 MB was seen to cost 580 MB and two seconds.
+    pub fn max_glob_bytes(mut self, bytes: usize) -> WalkLimits {
+        self.max_glob_bytes = bytes;
+        self
+    }
+
+    /// The most bytes of all globs, and of all definitions of file types, of one
+    /// [`Scope`](crate::Scope) together. Default: 256 KiB. Compiled they were seen to take 500 times
+    /// that.
+    pub fn max_glob_list_bytes(mut self, bytes: usize) -> WalkLimits {
+        self.max_glob_list_bytes = bytes;
+        self
+    }
 }
 
 impl Default for WalkLimits {
@@ -290,13 +319,3 @@ impl Default for WalkLimits {
         WalkLimits::new()
     }
 }
-
-/// The most globs of one [`Scope`](crate::Scope): 1,000. Matching costs time per glob and file.
-pub(crate) const MAX_GLOBS: usize = 1_000;
-
-/// The longest glob, in bytes: 4 KiB. A hostile one of 4 MB was seen to cost 580 MB and 2 s.
-pub(crate) const MAX_GLOB_BYTES: usize = 4 * KIB;
-
-/// The most bytes of all globs of one [`Scope`](crate::Scope) together: 256 KiB. Compiled they were
-/// seen to take 500 times that.
-pub(crate) const MAX_GLOB_LIST_BYTES: usize = 256 * KIB;

@@ -5,10 +5,10 @@ use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
 use crate::faults::Reads;
 use crate::haystack::{self, Haystack, OpenError, Place};
 use crate::limits::Limits;
-use crate::matcher::Matcher;
+use crate::matcher::{Matcher, Watched};
 use crate::matches::{FileMatches, LineKind, Located, Span};
 use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
-use grep_matcher::LineTerminator;
+use grep_matcher::{Captures as _, LineTerminator, Matcher as _};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
     SinkMatch,
@@ -135,7 +135,8 @@ impl Scanner {
             })?;
             builder.encoding(Some(encoding));
         }
-        let multi_line = builder.build().multi_line_with_matcher(&matcher.0);
+        let multi_line =
+            builder.build().multi_line_with_matcher(matcher.watched(&CancelToken::new()));
         builder.heap_limit(Some(if multi_line {
             // The searcher asks for room for one byte more before it sees the end of a file.
             limits.max_multi_line_bytes.saturating_add(1)
@@ -248,14 +249,16 @@ impl Scanner {
         });
         let (stopped, rendered) = (Cell::new(None), Cell::new(false));
         let mut found = FileMatches::new(visit.path);
-        let (searcher, matcher) = (&mut self.searcher, &self.matcher);
+        let searcher = &mut self.searcher;
+        let token = visit.token;
+        let matcher = &self.matcher.watched(token);
         let watch = Watch { token: visit.token, stopped: &stopped };
         let result = match visit.render.take() {
             _ if self.searches_nothing => Ok(()),
             Some(render) => render.render(
-                matcher,
+                &self.matcher,
                 Box::new(|sink| {
-                    let sink = Watched { sink, watch, rendered: &rendered };
+                    let sink = Asking { sink, watch, rendered: &rendered };
                     input.search(searcher, matcher, watch, sink)
                 }),
             ),
@@ -316,20 +319,20 @@ impl Input<'_> {
     fn search(
         self,
         searcher: &mut Searcher,
-        matcher: &Matcher,
+        matcher: &Watched<'_>,
         watch: Watch<'_>,
         sink: impl Sink<Error = io::Error>,
     ) -> io::Result<()> {
         let file = match self {
             Input::Reader(inner) => {
-                return searcher.search_reader(&matcher.0, StoppableReader { inner, watch }, sink);
+                return searcher.search_reader(matcher, StoppableReader { inner, watch }, sink);
             }
             Input::Stdin(inner) => {
                 let reader = StoppableReader { inner, watch };
                 let reader = io::BufReader::with_capacity(STDIN_BUFFER_BYTES, reader);
-                return searcher.search_reader(&matcher.0, reader, sink);
+                return searcher.search_reader(matcher, reader, sink);
             }
-            Input::Slice(bytes) => return searcher.search_slice(&matcher.0, bytes, sink),
+            Input::Slice(bytes) => return searcher.search_slice(matcher, bytes, sink),
             Input::Whole(file) => file,
         };
         let mut bytes = Vec::new();
@@ -337,8 +340,8 @@ impl Input<'_> {
         io::BufReader::with_capacity(READ_BYTES, reader).read_to_end(&mut bytes)?;
         // Nothing is mapped where there is nothing.
         match bytes.is_empty() {
-            true => searcher.search_reader(&matcher.0, &bytes[..], sink),
-            false => searcher.search_slice(&matcher.0, &bytes, sink),
+            true => searcher.search_reader(matcher, &bytes[..], sink),
+            false => searcher.search_slice(matcher, &bytes, sink),
         }
     }
 }
@@ -400,20 +403,20 @@ impl<R: Read> Read for StoppableReader<'_, R> {
 }
 
 /// A sink that does not know of the token: it is asked at every line.
-struct Watched<'a> {
+struct Asking<'a> {
     sink: AnySink<'a>,
     watch: Watch<'a>,
     rendered: &'a Cell<bool>,
 }
 
-impl Watched<'_> {
+impl Asking<'_> {
     fn took_line(&self, goes_on: bool) -> bool {
         self.rendered.set(self.rendered.get() || goes_on);
         goes_on && self.watch.go_on()
     }
 }
 
-impl Sink for Watched<'_> {
+impl Sink for Asking<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
@@ -445,7 +448,7 @@ impl Sink for Watched<'_> {
 
 /// Takes lines from the searcher into a [`FileMatches`], up to the caps; counts all of them.
 struct Collecting<'a> {
-    matcher: &'a Matcher,
+    matcher: &'a Watched<'a>,
     caps: &'a Caps,
     multi_line: bool,
     watch: Watch<'a>,
@@ -464,7 +467,12 @@ impl Collecting<'_> {
     ///
     /// The engine is shown the line in its place in the buffer, so that look-around at its start
     /// sees what stands before.
-    fn locate(&mut self, searcher: &Searcher, buffer: &[u8], line: Range<usize>) -> u64 {
+    fn locate(
+        &mut self,
+        searcher: &Searcher,
+        buffer: &[u8],
+        line: Range<usize>,
+    ) -> io::Result<u64> {
         let end = if self.multi_line {
             buffer.len().min(line.end + LOOK_AHEAD_BYTES)
         } else {
@@ -494,27 +502,25 @@ impl Collecting<'_> {
         let haystack = &buffer[..end];
         match self.replacement {
             None => {
-                self.matcher.for_each_match(haystack, line.start, |start, end| take(start, end).0)
+                self.matcher.find_iter_at(haystack, line.start, |m| take(m.start(), m.end()).0)?;
             }
             Some(template) => {
-                self.matcher.for_each_replaced(
-                    haystack,
-                    line.start,
-                    template,
-                    replaced,
-                    |start, end, replaced| {
-                        let (in_line, kept) = take(start, end);
-                        if kept && replaced.len() <= max_replaced {
-                            replaced_ends.push(replaced.len());
-                        } else {
-                            replaced.truncate(replaced_ends.last().copied().unwrap_or(0));
-                        }
-                        in_line
-                    },
-                );
+                let mut groups = self.matcher.new_captures()?;
+                self.matcher.captures_iter_at(haystack, line.start, &mut groups, |groups| {
+                    let whole = groups.get(0).expect("group 0 is the match");
+                    let name = |name: &str| self.matcher.capture_index(name);
+                    groups.interpolate(name, haystack, template, replaced);
+                    let (in_line, kept) = take(whole.start(), whole.end());
+                    if kept && replaced.len() <= max_replaced {
+                        replaced_ends.push(replaced.len());
+                    } else {
+                        replaced.truncate(replaced_ends.last().copied().unwrap_or(0));
+                    }
+                    in_line
+                })?;
             }
         }
-        count
+        Ok(count)
     }
 
     /// Before a further match and what belongs to it.
@@ -554,7 +560,7 @@ impl Sink for Collecting<'_> {
         // Even an inverted match can hold the pattern: behind the limit of a search that passes
         // all lines through.
         let range = found.bytes_range_in_buffer();
-        self.found.matches += self.locate(searcher, found.buffer(), range);
+        self.found.matches += self.locate(searcher, found.buffer(), range)?;
         self.found.lines_matched += if self.multi_line { found.lines().count() as u64 } else { 1 };
         self.check_room();
         self.kept_matches += 1;
@@ -580,7 +586,7 @@ impl Sink for Collecting<'_> {
         self.located.clear();
         // Around inverted matches it is the context that holds the pattern.
         if searcher.invert_match() && self.full.is_none() {
-            self.locate(searcher, context.bytes(), 0..context.bytes().len());
+            self.locate(searcher, context.bytes(), 0..context.bytes().len())?;
         }
         self.keep(context.line_number(), context.absolute_byte_offset(), context.bytes(), kind);
         Ok(self.watch.go_on())

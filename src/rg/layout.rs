@@ -210,7 +210,8 @@ impl Render for Page<'_> {
     fn render(&mut self, matcher: &Matcher, search: Pending<'_>) -> io::Result<()> {
         let (layout, sheet) = (self.layout, self.layout.sheet(self.token));
         let max_bytes = layout.max_page_bytes;
-        let guarded = Guarded::new(&matcher.0, self.token, &layout.template, max_bytes);
+        let watched = matcher.watched(self.token);
+        let guarded = Guarded::new(&watched, self.token, &layout.template, max_bytes);
         let (result, sheet) = match &layout.kind {
             Kind::Lines(builder) => {
                 let mut printer = builder.build(sheet);

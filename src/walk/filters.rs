@@ -2,7 +2,6 @@
 
 use super::roots::walked_name;
 use crate::error::{Error, ErrorCode, Result};
-use crate::limits;
 use crate::scope::{Scope, TypeChange};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
@@ -42,30 +41,28 @@ impl Filters {
 }
 
 fn overrides(scope: &Scope) -> Result<Override> {
-    if scope.globs.len() > limits::MAX_GLOBS {
-        let message =
-            format!("{} globs are over MAX_GLOBS ({})", scope.globs.len(), limits::MAX_GLOBS);
-        return Err(
-            Error::new(ErrorCode::InvalidGlob, message).with_hint("join some of them with `{a,b}`")
-        );
+    let limits = &scope.limits;
+    let refused =
+        |message: String, hint| Err(Error::new(ErrorCode::InvalidGlob, message).with_hint(hint));
+    if scope.globs.len() > limits.max_globs {
+        let (globs, max) = (scope.globs.len(), limits.max_globs);
+        let message = format!("{globs} globs are over max_globs ({max})");
+        return refused(message, "join some of them with `{a,b}`");
     }
     let bytes: usize = scope.globs.iter().map(|glob| glob.glob.len()).sum();
-    if bytes > limits::MAX_GLOB_LIST_BYTES {
-        let max = limits::MAX_GLOB_LIST_BYTES;
-        let message = format!("globs of {bytes} bytes are over MAX_GLOB_LIST_BYTES ({max})");
-        return Err(Error::new(ErrorCode::InvalidGlob, message).with_hint("use fewer globs"));
+    if bytes > limits.max_glob_list_bytes {
+        let max = limits.max_glob_list_bytes;
+        let message = format!("globs of {bytes} bytes are over max_glob_list_bytes ({max})");
+        return refused(message, "use fewer globs");
     }
     let base = scope.glob_base.as_ref().map(|dir| scope.locate(dir)).or(scope.base.clone());
     let base = base.map(|dir| walked_name(&dir)).unwrap_or_default();
     let mut builder = OverrideBuilder::new(base);
     for glob in &scope.globs {
-        if glob.glob.len() > limits::MAX_GLOB_BYTES {
-            let message = format!(
-                "a glob of {} bytes is over MAX_GLOB_BYTES ({})",
-                glob.glob.len(),
-                limits::MAX_GLOB_BYTES
-            );
-            return Err(Error::new(ErrorCode::InvalidGlob, message).with_hint("use a shorter glob"));
+        let (bytes, max) = (glob.glob.len(), limits.max_glob_bytes);
+        if bytes > max {
+            let message = format!("a glob of {bytes} bytes is over max_glob_bytes ({max})");
+            return refused(message, "use a shorter glob");
         }
         builder
             .case_insensitive(glob.case_insensitive)
@@ -86,32 +83,35 @@ fn invalid_glob(error: &ignore::Error) -> Error {
 }
 
 fn types(scope: &Scope) -> Result<Types> {
+    let limits = &scope.limits;
+    let refused = |message: String, hint| {
+        Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint(hint))
+    };
     let changes = scope.types.len();
-    if changes > limits::MAX_GLOBS {
-        let max = limits::MAX_GLOBS;
-        let message = format!("{changes} changes to file types are over MAX_GLOBS ({max})");
-        return Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint("use globs"));
+    if changes > limits.max_globs {
+        let max = limits.max_globs;
+        let message = format!("{changes} changes to file types are over max_globs ({max})");
+        return refused(message, "use globs");
     }
     let definition_bytes = |change: &TypeChange| match change {
         TypeChange::Add(definition) => definition.len(),
         _ => 0,
     };
     let bytes: usize = scope.types.iter().map(definition_bytes).sum();
-    if bytes > limits::MAX_GLOB_LIST_BYTES {
-        let max = limits::MAX_GLOB_LIST_BYTES;
-        let message = format!("definitions of {bytes} bytes are over MAX_GLOB_LIST_BYTES ({max})");
-        return Err(Error::new(ErrorCode::InvalidTypeDefinition, message).with_hint("use globs"));
+    if bytes > limits.max_glob_list_bytes {
+        let max = limits.max_glob_list_bytes;
+        let message = format!("definitions of {bytes} bytes are over max_glob_list_bytes ({max})");
+        return refused(message, "use globs");
     }
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
     for change in &scope.types {
         match change {
-            TypeChange::Add(definition) if definition.len() > limits::MAX_GLOB_BYTES => {
-                let (bytes, max) = (definition.len(), limits::MAX_GLOB_BYTES);
+            TypeChange::Add(definition) if definition.len() > limits.max_glob_bytes => {
+                let (bytes, max) = (definition.len(), limits.max_glob_bytes);
                 let message =
-                    format!("a definition of {bytes} bytes is over MAX_GLOB_BYTES ({max})");
-                return Err(Error::new(ErrorCode::InvalidTypeDefinition, message)
-                    .with_hint("use several definitions"));
+                    format!("a definition of {bytes} bytes is over max_glob_bytes ({max})");
+                return refused(message, "use several definitions");
             }
             TypeChange::Add(definition) => builder.add_def(definition).map_err(|error| {
                 Error::new(ErrorCode::InvalidTypeDefinition, error.to_string())

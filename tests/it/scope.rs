@@ -628,18 +628,18 @@ fn globs_over_a_limit_are_errors_and_those_at_it_are_not() {
     let tree = Tree::new("a");
     let many = |n: usize| (0..n).fold(all(&tree), |scope, n| scope.glob(format!("!x{n}")));
     check(&tree, many(1_000), "a");
-    let message = "1001 globs are over MAX_GLOBS (1000)";
+    let message = "1001 globs are over max_globs (1000)";
     check_error(many(1_001), ErrorCode::InvalidGlob, None, message, "{a,b}");
 
     let long = |n: usize| all(&tree).glob(format!("!{}", "x".repeat(n - 1)));
     check(&tree, long(4_096), "a");
-    let message = "4097 bytes is over MAX_GLOB_BYTES (4096)";
+    let message = "4097 bytes is over max_glob_bytes (4096)";
     check_error(long(4_097), ErrorCode::InvalidGlob, None, message, "shorter");
 
     let each = |n: usize| format!("!{}{n:03}", "x".repeat(2_044));
     let heavy = |n: usize| (0..n).fold(all(&tree), |scope, n| scope.glob(each(n)));
     check_inline(&tree, heavy(128), "a");
-    let message = "globs of 264192 bytes are over MAX_GLOB_LIST_BYTES (262144)";
+    let message = "globs of 264192 bytes are over max_glob_list_bytes (262144)";
     check_error(heavy(129), ErrorCode::InvalidGlob, None, message, "fewer");
 }
 

@@ -1,19 +1,67 @@
 //! From a [`Query`] to a compiled matcher, and from the engine's refusals to our errors.
 
+mod pattern; // the regular expression of a query once more, and what it can cost
+mod stepped; // automata driven by hand
+mod threads; // a simulation, where those have no answer
+mod watched; // a matcher together with the token that stops it
+
+pub(crate) use watched::Watched;
+
+use crate::cancel::CancelToken;
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits::Limits;
 use crate::query::{Binary, Boundary, Case, MultiLine, Query, Terminator};
-use grep_matcher::{Captures as _, Matcher as _};
+use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast;
+use std::sync::{Arc, Mutex, OnceLock};
+use stepped::{Memory, Stepped};
+use watched::Cut;
+
+/// What the engine may do before the token is asked: bytes times the places in the pattern that it
+/// can be at. Each takes up to ten nanoseconds, so that this is some twenty milliseconds.
+const WORK_PER_LOOK: usize = 2 << 20;
+
+/// How many bytes may be stepped over before the token is asked, however little the pattern costs.
+const MAX_BYTES_PER_LOOK: usize = 8 << 10;
 
 /// A compiled query. Clones share the program but not the caches that it runs with, so each
 /// worker holds one of its own.
-#[derive(Clone, Debug)]
-pub(crate) struct Matcher(pub(crate) RegexMatcher);
+pub(crate) struct Matcher {
+    engine: RegexMatcher,
+    program: Arc<Program>,
+    memory: Mutex<Memory>,
+}
+
+/// What is known of a query beyond the engine's program, as soon as somebody has to know.
+struct Program {
+    query: Query,
+    max_regex_bytes: usize,
+    max_dfa_bytes: usize,
+    work_per_look: usize,
+    /// What can be afforded whatever more is known.
+    surely_affordable: usize,
+    cut: Option<Cut>,
+    measured: OnceLock<Measured>,
+    stepped: OnceLock<Option<Stepped>>,
+}
+
+/// What a pattern can cost.
+#[derive(Clone, Copy)]
+struct Measured {
+    /// The longest span that the engine is given at once.
+    affordable_bytes: usize,
+    /// The longest that a match can be, if there is such a thing.
+    max_match_bytes: Option<usize>,
+    bytes_per_look: usize,
+}
 
 impl Matcher {
     pub(crate) fn compile(query: &Query, limits: &Limits) -> Result<Matcher> {
+        Matcher::compile_for(WORK_PER_LOOK, query, limits)
+    }
+
+    fn compile_for(work_per_look: usize, query: &Query, limits: &Limits) -> Result<Matcher> {
         let pattern_bytes: usize = query.patterns.iter().map(String::len).sum();
         if pattern_bytes > limits.max_pattern_bytes {
             let limit = limits.max_pattern_bytes;
@@ -25,48 +73,78 @@ impl Matcher {
             )
             .with_hint("search for less at a time, or raise `Limits::max_pattern_bytes`"));
         }
-        match builder(query, limits).build_many(&query.patterns) {
-            Ok(matcher) => Ok(Matcher(matcher)),
-            Err(error) => {
-                let text = error.to_string();
-                Err(refusal(query, limits, &error).with_engine_text(text))
+        let engine = builder(query, limits).build_many(&query.patterns).map_err(|error| {
+            let text = error.to_string();
+            refusal(query, limits, &error).with_engine_text(text)
+        })?;
+        let width = pattern::width_at_most(query);
+        let program = Program {
+            query: query.clone(),
+            max_regex_bytes: limits.max_regex_bytes,
+            max_dfa_bytes: limits.max_dfa_bytes,
+            work_per_look,
+            surely_affordable: width.map_or(0, |width| work_per_look / width),
+            cut: cut(query, &engine),
+            measured: OnceLock::new(),
+            stepped: OnceLock::new(),
+        };
+        Ok(Matcher { engine, program: Arc::new(program), memory: Mutex::default() })
+    }
+
+    /// This matcher, stopped by a token.
+    pub(crate) fn watched<'a>(&'a self, token: &'a CancelToken) -> Watched<'a> {
+        Watched::new(self, token)
+    }
+}
+
+impl Clone for Matcher {
+    fn clone(&self) -> Matcher {
+        let (engine, program) = (self.engine.clone(), Arc::clone(&self.program));
+        Matcher { engine, program, memory: Mutex::default() }
+    }
+}
+
+impl Program {
+    #[inline]
+    fn affordable_bytes(&self) -> usize {
+        self.measured.get().map_or(self.surely_affordable, |measured| measured.affordable_bytes)
+    }
+
+    fn measured(&self) -> &Measured {
+        self.measured.get_or_init(|| {
+            // The engine has compiled it, so there is one; if there were none, nothing was known.
+            let hir = pattern::hir(&self.query);
+            let width = hir.as_ref().map_or(usize::MAX, pattern::width).max(1);
+            Measured {
+                affordable_bytes: (self.work_per_look / width).max(1),
+                max_match_bytes: hir.and_then(|hir| hir.properties().maximum_len()),
+                bytes_per_look: (self.work_per_look / width / 8).clamp(1, MAX_BYTES_PER_LOOK),
             }
-        }
+        })
     }
 
-    /// Calls `found` with the start and end, in `haystack`, of each match from `at` on, until it
-    /// says false.
-    pub(crate) fn for_each_match(
-        &self,
-        haystack: &[u8],
-        at: usize,
-        mut found: impl FnMut(usize, usize) -> bool,
-    ) {
-        self.0
-            .find_iter_at(haystack, at, |m| found(m.start(), m.end()))
-            .expect("this engine's error type has no public way to be made");
+    fn stepped(&self) -> Option<&Stepped> {
+        let build = || {
+            // Two caches beside the two of the engine: together they take what one more would.
+            let (max_cache_bytes, looks) = (self.max_dfa_bytes / 2, self.measured().bytes_per_look);
+            Stepped::new(&self.query, self.max_regex_bytes, max_cache_bytes, looks)
+        };
+        self.stepped.get_or_init(build).as_ref()
     }
+}
 
-    /// Like [`for_each_match`](Matcher::for_each_match). What the template makes of the match is
-    /// appended to `replaced` before `found` is called with it.
-    pub(crate) fn for_each_replaced(
-        &self,
-        haystack: &[u8],
-        at: usize,
-        template: &[u8],
-        replaced: &mut Vec<u8>,
-        mut found: impl FnMut(usize, usize, &mut Vec<u8>) -> bool,
-    ) {
-        let never = "this engine's error type has no public way to be made";
-        let mut groups = self.0.new_captures().expect(never);
-        self.0
-            .captures_iter_at(haystack, at, &mut groups, |groups| {
-                let whole = groups.get(0).expect("group 0 is the match");
-                let name = |name: &str| self.0.capture_index(name);
-                groups.interpolate(name, haystack, template, replaced);
-                found(whole.start(), whole.end(), replaced)
-            })
-            .expect(never);
+/// Where a haystack can be cut without cutting a match, or what an assertion at its edge sees.
+fn cut(query: &Query, engine: &RegexMatcher) -> Option<Cut> {
+    match engine.line_terminator() {
+        // `$` is not where such a line ends.
+        Some(terminator) if terminator.as_byte() == 0 => None,
+        Some(terminator) if terminator.is_crlf() => Some(Cut::BeforeCrlf),
+        Some(_) => Some(Cut::BeforeLf),
+        None if query.terminator == Terminator::Nul => None,
+        None => engine
+            .non_matching_bytes()
+            .is_some_and(|bytes| bytes.contains(b'\n'))
+            .then_some(Cut::BeforeLf),
     }
 }
 
