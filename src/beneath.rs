@@ -8,7 +8,7 @@ use crate::faults::{self, Fault};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -60,6 +60,15 @@ impl From<Fault> for Errno {
 pub(crate) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(ask(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?)
+}
+
+/// The names in the directory at a path of the caller's.
+pub(crate) fn names(path: &Path) -> io::Result<impl Iterator<Item = io::Result<OsString>> + use<>> {
+    let dir = rustix::fs::Dir::new(open_dir(path)?)?;
+    let name = |entry: rustix::fs::DirEntry| OsStr::from_bytes(entry.file_name().to_bytes()).into();
+    let entries = dir.map(move |entry| entry.map(name).map_err(io::Error::from));
+    Ok(entries
+        .filter(|name: &io::Result<OsString>| !matches!(name, Ok(n) if n == "." || n == "..")))
 }
 
 /// Opens what the relative `path` leads to from `dir`.

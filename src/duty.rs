@@ -62,9 +62,11 @@ impl Duty {
     }
 
     /// Whether the call has to come back at a time, whatever becomes of its work. The caller's
-    /// thread then does nothing that could wait for the system.
+    /// thread then does nothing that could wait for the system. A worker of the same pool cannot
+    /// wait for workers: it may be the only one.
     pub(crate) fn is_hard(&self) -> bool {
-        self.token.deadline_at().is_some() && !self.pool.is_inline()
+        let wants = self.token.deadline_at().is_some();
+        wants && !self.pool.is_inline() && !self.pool.is_called_by_a_worker()
     }
 
     /// Hands a job to a worker. Gives it back when there is none.

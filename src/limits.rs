@@ -38,6 +38,7 @@ pub struct Limits {
     pub(crate) stop_early: bool,
     pub(crate) max_line_buffer_bytes: usize,
     pub(crate) max_multi_line_bytes: usize,
+    pub(crate) max_unsized_bytes: u64,
     pub(crate) max_pattern_bytes: usize,
     pub(crate) max_regex_bytes: usize,
     pub(crate) max_dfa_bytes: usize,
@@ -57,6 +58,7 @@ impl Limits {
             stop_early: false,
             max_line_buffer_bytes: 16 * MIB,
             max_multi_line_bytes: 32 * MIB,
+            max_unsized_bytes: 16 * MIB as u64,
             max_pattern_bytes: 128 * KIB,
             max_regex_bytes: 10 * MIB,
             max_dfa_bytes: 10 * MIB,
@@ -125,6 +127,15 @@ impl Limits {
     /// whole. A larger one is skipped and reported. Default: 32 MiB per worker.
     pub fn max_multi_line_bytes(mut self, bytes: usize) -> Limits {
         self.max_multi_line_bytes = bytes;
+        self
+    }
+
+    /// How much is read of a file that says it holds nothing, as those in `/proc` do, some of which
+    /// have no end. What is behind it is left out and reported. Any other file is read up to the size
+    /// that it had when it was opened, and one block more: what is written to it meanwhile does not
+    /// keep a search. Default: 16 MiB.
+    pub fn max_unsized_bytes(mut self, bytes: u64) -> Limits {
+        self.max_unsized_bytes = bytes;
         self
     }
 

@@ -93,6 +93,11 @@ impl Pool {
         self.workers().is_none()
     }
 
+    /// Whether this thread is one of the pool's own.
+    pub(crate) fn is_called_by_a_worker(&self) -> bool {
+        self.workers().is_some_and(|workers| workers.current_thread_index().is_some())
+    }
+
     /// How many threads were left behind by calls whose deadline had passed, and have not come back
     /// since: they wait for a file system that does not answer. Others are started in their place.
     ///

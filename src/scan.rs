@@ -59,6 +59,7 @@ struct Caps {
     max_result_bytes: usize,
     max_line_buffer_bytes: usize,
     max_multi_line_bytes: usize,
+    max_unsized_bytes: u64,
 }
 
 /// A file after its search.
@@ -162,6 +163,7 @@ impl Scanner {
                 max_result_bytes: limits.max_file_result_bytes,
                 max_line_buffer_bytes: limits.max_line_buffer_bytes,
                 max_multi_line_bytes: limits.max_multi_line_bytes,
+                max_unsized_bytes: limits.max_unsized_bytes,
             },
         })
     }
@@ -186,16 +188,30 @@ impl Scanner {
         if self.multi_line && haystack.bytes > self.caps.max_multi_line_bytes as u64 {
             return skipped(self.too_large(visit.path));
         }
-        if visit.whole && haystack.bytes <= self.caps.max_multi_line_bytes as u64 {
-            return self.scan(Input::Whole(&haystack.file), visit);
+        let bounded = Bounded::new(&haystack, self.caps.max_unsized_bytes);
+        let whole = visit.whole && haystack.bytes <= self.caps.max_multi_line_bytes as u64;
+        let mut scanned = match whole {
+            true => self.scan(Input::Whole(&bounded), visit),
+            false => self.scan_ahead(&haystack, &bounded, visit),
+        };
+        if bounded.cut.get() && scanned.trouble.is_none() && scanned.stopped.is_none() {
+            let limit = self.caps.max_unsized_bytes;
+            let message =
+                format!("a file that tells no size is read up to max_unsized_bytes ({limit})");
+            scanned.trouble = Some(Diagnostic::new(visit.path, Reason::TooLarge, message));
+            scanned.found.complete = false;
         }
-        self.scan_ahead(&haystack, visit)
+        scanned
     }
 
     /// Searches a file, and if it is small reads it at once: the searcher alone reads four times, to
     /// see how the file begins, all of it, and twice that it is over.
-    fn scan_ahead(&mut self, haystack: &Haystack, visit: &mut Visit<'_>) -> Scanned {
-        let file = &haystack.file;
+    fn scan_ahead(
+        &mut self,
+        haystack: &Haystack,
+        file: &Bounded<'_>,
+        visit: &mut Visit<'_>,
+    ) -> Scanned {
         let bytes = match usize::try_from(haystack.bytes) {
             Ok(bytes) if bytes <= AHEAD_BYTES => bytes,
             _ => return self.scan_reader(file, visit),
@@ -311,7 +327,7 @@ enum Input<'a> {
     Reader(&'a mut dyn Read),
     Stdin(&'a mut dyn Read),
     /// A file as one slice.
-    Whole(&'a std::fs::File),
+    Whole(&'a Bounded<'a>),
     Slice(&'a [u8]),
 }
 
@@ -362,10 +378,49 @@ impl Watch<'_> {
     }
 }
 
+/// A file that is read up to an end which nobody can move while it is read.
+struct Bounded<'a> {
+    file: &'a std::fs::File,
+    left: Cell<u64>,
+    /// Whether the end is one of ours, and not that of the file as it was.
+    is_unsized: bool,
+    /// Set when there was more behind such an end.
+    cut: Cell<bool>,
+}
+
+impl<'a> Bounded<'a> {
+    fn new(haystack: &'a Haystack, max_unsized: u64) -> Bounded<'a> {
+        let is_unsized = haystack.bytes == 0;
+        let left = match is_unsized {
+            true => max_unsized,
+            // A block more: a file system may be a little behind with the size of its files.
+            false => haystack.bytes.saturating_add(AHEAD_BYTES as u64),
+        };
+        Bounded { file: &haystack.file, left: Cell::new(left), is_unsized, cut: Cell::new(false) }
+    }
+}
+
+impl Read for &Bounded<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file;
+        let left = self.left.get();
+        if left == 0 {
+            if self.is_unsized && !buffer.is_empty() && !self.cut.get() {
+                self.cut.set(file.read(&mut buffer[..1])? > 0);
+            }
+            return Ok(0);
+        }
+        let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = file.read(&mut buffer[..most])?;
+        self.left.set(left - read as u64);
+        Ok(read)
+    }
+}
+
 /// What has been read of a file, and the file if it may go on.
 struct Ahead<'a> {
     read: &'a [u8],
-    rest: Option<&'a std::fs::File>,
+    rest: Option<&'a Bounded<'a>>,
 }
 
 impl Read for Ahead<'_> {

@@ -1,8 +1,8 @@
 //! Where git's configuration, found through the environment, keeps rules for all repositories.
 
 use super::Command;
+use crate::haystack::{self, Place};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -39,8 +39,8 @@ fn variable(command: &Command, key: &str) -> Option<PathBuf> {
 /// The value of `excludesFile` in a configuration, in whichever section.
 fn excludes_file(config: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let mut text = Vec::new();
-    let file = File::open(config).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()))?;
-    file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).ok()?;
+    let opened = haystack::open(Place::Path(config.into())).ok()?;
+    opened.file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).ok()?;
     let value = text.split(|&byte| byte == b'\n').find_map(value_of_excludes_file)?;
     let value = os_string(value);
     let path = Path::new(&value);

@@ -10,7 +10,6 @@ use crate::scope::{IgnoreRules, Order, RootsPolicy, Scope, SortBy};
 use crate::walk::Origin;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 const MIB: usize = 1 << 20;
@@ -31,6 +30,7 @@ pub(super) fn limits() -> Limits {
         .max_file_result_bytes(GIB)
         .max_line_buffer_bytes(256 * MIB)
         .max_multi_line_bytes(256 * MIB)
+        .max_unsized_bytes(256 * MIB as u64)
         .max_pattern_bytes(16 * MIB)
         .max_regex_bytes(100 * MIB)
 }
@@ -113,7 +113,13 @@ pub(super) fn plan(command: &Command, args: &Args) -> Result<Plan, String> {
     let mut stdin_taken = false;
     let operands = args::operands(args).map_err(|error| error.to_string())?;
     let patterns = if args.mode.searches() {
-        patterns(&operands.patterns, &cwd, &stdin, &mut stdin_taken)?
+        patterns(
+            &operands.patterns,
+            &cwd,
+            &stdin,
+            &mut stdin_taken,
+            command.limits.max_pattern_bytes,
+        )?
     } else {
         Vec::new()
     };
@@ -204,6 +210,7 @@ fn patterns(
     cwd: &Path,
     stdin: &SharedReader,
     stdin_taken: &mut bool,
+    max_bytes: usize,
 ) -> Result<Vec<String>, String> {
     if let [PatternSource::Positional(pattern)] = sources {
         return Ok(vec![pattern.clone()]);
@@ -220,14 +227,15 @@ fn patterns(
                         "error reading -f/--file from stdin: stdin has already been consumed";
                     return Err(message.to_string());
                 }
-                all.extend(pattern_files::read("<stdin>", stdin.clone())?);
+                all.extend(pattern_files::read("<stdin>", stdin.clone(), max_bytes)?);
             }
             PatternSource::File(file) => {
                 let name = Path::new(file).display().to_string();
                 // No name is not the name of the working directory.
                 let at = if file.is_empty() { PathBuf::new() } else { cwd.join(file) };
-                let opened = File::open(at).map_err(|error| format!("{name}: {error}"))?;
-                all.extend(pattern_files::read(&name, opened)?);
+                let opened =
+                    pattern_files::open(&at).map_err(|error| format!("{name}: {error}"))?;
+                all.extend(pattern_files::read(&name, opened, max_bytes)?);
             }
         }
     }

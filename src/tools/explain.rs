@@ -2,8 +2,10 @@
 
 use super::Tools;
 use super::error::{ToolError, ToolErrorCode};
+use super::names::names;
 use crate::cancel::CancelToken;
 use crate::error::{Error, ErrorCode};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// How many entries of a directory are looked at to find a name in other letter case.
@@ -72,11 +74,10 @@ fn other_case(path: &Path) -> Option<PathBuf> {
             continue;
         }
         let wanted = part.as_os_str().to_str()?.to_lowercase();
-        let entry =
-            std::fs::read_dir(&found).ok()?.take(MAX_NAMES_LOOKED_AT).filter_map(Result::ok).find(
-                |entry| entry.file_name().to_str().is_some_and(|n| n.to_lowercase() == wanted),
-            )?;
-        found = entry.path();
+        let mut names = names(&found).ok()?.take(MAX_NAMES_LOOKED_AT).filter_map(Result::ok);
+        let is_wanted = |name: &OsString| name.to_str().is_some_and(|n| n.to_lowercase() == wanted);
+        let name = names.find(is_wanted)?;
+        found.push(name);
     }
     Some(found)
 }

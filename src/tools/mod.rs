@@ -23,6 +23,7 @@ mod explain;
 mod glob;
 mod grep;
 mod input;
+mod names;
 mod preview;
 mod reply;
 mod schema;

@@ -1,5 +1,6 @@
 //! Where complete results go that are too long for a reply: [`SpillStore`] and [`DirSpill`].
 
+use super::names::names;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -85,16 +86,16 @@ impl DirSpill {
     pub fn clean(&self, age: Duration) -> io::Result<u64> {
         let mut removed = 0;
         let now = SystemTime::now();
-        for entry in fs::read_dir(&self.dir)? {
-            let entry = entry?;
+        for name in names(&self.dir)? {
+            let name = name?;
+            let place = self.dir.join(&name);
             // The embedder may keep other things here.
-            let name = entry.file_name();
             let name = name.to_string_lossy();
             let name = name.strip_prefix('.').unwrap_or(&name);
             if !SAVED.iter().any(|prefix| name.starts_with(prefix)) {
                 continue;
             }
-            let saved = match entry.metadata() {
+            let saved = match place.symlink_metadata() {
                 Ok(metadata) if metadata.is_file() => metadata.modified()?,
                 // Somebody else may clean at the same time.
                 Ok(_) => continue,
@@ -102,7 +103,7 @@ impl DirSpill {
                 Err(error) => return Err(error),
             };
             if now.duration_since(saved).unwrap_or_default() >= age {
-                match fs::remove_file(entry.path()) {
+                match fs::remove_file(&place) {
                     Ok(()) => removed += 1,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     Err(error) => return Err(error),

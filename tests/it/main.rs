@@ -39,5 +39,6 @@ mod tools_spill; // complete results, the stores they go to, and what they cost
 // Around it.
 mod cli; // the binary as people run it
 mod dice; // random numbers that a seed says again
+mod portioned; // searches drawn at random, and a reader that hands out portions
 mod threads; // who works, and when nobody but the caller does
 mod tidy; // rules about the source that no compiler checks

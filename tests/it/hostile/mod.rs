@@ -10,9 +10,15 @@ mod few_descriptors; // processes that may open hardly anything
 mod few_threads; // processes that may start hardly any thread
 mod forked; // a host that forks
 mod git_pointers; // `.git` files that point to what hurts
+mod hosts; // hosts with pools, many threads and an environment
+mod large_files; // files of which there is too much
 mod links; // links that lead back, and links that multiply
+mod moving_files; // files that change, or that somebody holds, while they are read
 mod names; // names that are no names for people
+mod no_process; // nothing starts a process, and nothing needs threads
 mod own_process; // tests in a process of their own, with less than this one has
+mod panics; // what of the caller's panics
+mod portions; // how bytes are portioned and encoded
 mod race; // somebody swaps directories for links while a scope is walked
 mod restless; // trees that are changed while they are walked
 mod rule_files; // ignore files that are no files

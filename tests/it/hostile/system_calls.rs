@@ -179,3 +179,50 @@ fn in_its_own_openat2_is_refused() {
         assert!(!files.iter().any(|file| file.ends_with("left-out")));
     });
 }
+
+/// The kernel may say that a directory could not be closed, and the standard library panics.
+#[test]
+fn a_directory_that_cannot_be_closed_is_nothing_to_speak_of() {
+    let tree = tempting();
+    tree.add("saved/grep-results-x.txt: old");
+    for error in ["EIO", "EMFILE", "ENOMEM", "EACCES"] {
+        // The program has to be loaded first.
+        let inject = format!("inject=close:error={error}:when=100+");
+        let arguments = ["-e", "trace=close", "-e", &inject];
+        let log = Tree::new("");
+        let test = "system_calls::in_its_own_nothing_can_be_closed";
+        let Some(mut own) = OwnProcess::traced(test, &arguments, &log.join("log")) else { return };
+        own.command.env(AT, tree.path());
+        own.passes();
+    }
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn in_its_own_nothing_can_be_closed() {
+    let Some(tree) = std::env::var_os(AT).filter(|_| is_own()) else { return };
+    watched(move || {
+        let tree = std::path::Path::new(&tree);
+        (0..100).for_each(|_| drop(fs::File::open("/dev/null").unwrap()));
+        let closed = std::panic::catch_unwind(|| drop(fs::read_dir("/")));
+        assert!(closed.is_err(), "directories can be closed");
+        let token = CancelToken::new();
+        for rules in [IgnoreRules::none(), IgnoreRules::ripgrep()] {
+            for (way, scope) in ways(&Scope::new("").base(tree.join("in")).ignore(rules)) {
+                let search = Query::new("needle").scope(scope).compile().unwrap();
+                assert!(!search.collect(&token).unwrap().files.is_empty(), "{way}");
+            }
+        }
+        for argv in [&["needle"][..], &["--files", "-L"], &["needle", "in/a", "out"]] {
+            let output = ingrep::rg::Command::new(tree).args(argv).output(&token).unwrap();
+            assert!(output.stdout.len() > 10, "{argv:?}");
+        }
+        let store = ingrep::tools::DirSpill::new(tree.join("saved")).unwrap();
+        let tools = ingrep::tools::Tools::new(tree).spill(store.clone());
+        // A name in other letter case is looked for among all names.
+        let arguments = serde_json::json!({ "pattern": "needle", "path": "IN/A" });
+        let error = tools.call("grep", &arguments, &token).unwrap_err();
+        assert!(error.to_string().contains("in other letter case"), "{error}");
+        store.clean(std::time::Duration::from_secs(1 << 30)).unwrap();
+    });
+}
