@@ -54,6 +54,11 @@ fn check_nothing_left(score: &mut Score, base: Held) {
     score.worst = format!("{} KiB more held in the end", drift);
 }
 
+/// Has it start its threads.
+fn start(pool: &Pool) {
+    pool.threads();
+}
+
 fn search(at: &Path, pool: &Pool, dice: &mut Dice) -> ingrep::Search {
     let by = *dice.pick(&[SortBy::Modified, SortBy::Path, SortBy::Nothing]);
     let scope = Scope::new("").base(at).pool(pool).sort(by, Order::Ascending);
@@ -71,7 +76,7 @@ pub(crate) fn at_once(size: &Size) -> Score {
             _ => CancelToken::new().deadline_in(Duration::from_secs(600)),
         };
         count.fetch_add(1, Relaxed);
-        if !finds_all_but_rules(tree.path(), &pools[n % 3], &token) {
+        if !finds_all(tree.path(), &pools[n % 3], &token, FILES) {
             failures.lock().unwrap_or_else(PoisonError::into_inner).push(format!("search {n}"));
         }
     };
@@ -94,10 +99,6 @@ pub(crate) fn at_once(size: &Size) -> Score {
     score.check(peak < 320, || format!("{peak} MiB at most"));
     score.worst = format!("{} s for all, {peak} MiB at most", begin.elapsed().as_secs());
     score
-}
-
-fn finds_all_but_rules(at: &Path, pool: &Pool, token: &CancelToken) -> bool {
-    finds_all(at, pool, token, FILES)
 }
 
 /// Begins something, and leaves it at a random point. Says what was wrong with it.
@@ -185,7 +186,7 @@ pub(crate) fn half_way(size: &Size) -> Score {
     while pools.iter().any(|pool| pool.stuck_threads() > 0) && begin.elapsed().as_secs() < 10 {
         thread::sleep(Duration::from_millis(5));
     }
-    pools.iter().for_each(|pool| drop(pool.threads()));
+    pools.iter().for_each(start);
     let base = held();
     for _ in 0..size.of(POINTS) {
         match leave(tree.path(), &pools[dice.below(4)], &mut dice) {
@@ -254,7 +255,7 @@ const SAMPLE: Duration = Duration::from_millis(500);
 pub(crate) fn soak(size: &Size) -> Score {
     let tree = whole::tree(FILES);
     let pools = [Pool::inline(), Pool::new(2), Pool::new(3), Pool::default()];
-    pools.iter().for_each(|pool| drop(pool.threads()));
+    pools.iter().for_each(start);
     let (done, over) = (AtomicU64::new(0), AtomicBool::new(false));
     let failures = Mutex::new(Vec::new());
     let seconds = number("INGREP_TORTURE_SECONDS").map(Duration::from_secs_f64);
@@ -346,7 +347,7 @@ pub(crate) fn panics(size: &Size) -> Score {
     let mut score = Score::default();
     let token = CancelToken::new();
     let base = {
-        pools.iter().for_each(|pool| drop(finds_all(tree.path(), pool, &token, FILES)));
+        pools.iter().for_each(start);
         held()
     };
     for point in 0..size.of(PANICS) {

@@ -63,13 +63,6 @@ impl Score {
             false => self.failed(what()),
         }
     }
-
-    fn add(&mut self, other: Score) {
-        self.tried += other.tried;
-        self.failed += other.failed;
-        self.failures.extend(other.failures);
-        self.failures.truncate(10);
-    }
 }
 
 struct Torture {
