@@ -57,10 +57,14 @@ fn query(dice: &mut Dice) -> Query {
     };
     let multi = if dice.percent(30) { MultiLine::On } else { MultiLine::Off };
     let query = Query::new(text).binary(Binary::Text).encoding(Encoding::Raw).multi_line(multi);
-    let query = query.invert(dice.percent(20)).context(dice.below(4)).passthru(dice.percent(5));
-    match dice.percent(10) {
-        true => query.max_count(Some(1 + dice.below(3) as u64)),
-        false => query,
+    let query = query.context(dice.below(4)).passthru(dice.percent(5));
+    // Not both: of the lines behind the limit of an inverted search the engine tells the last one as
+    // a match or as context, depending on whether it searches a slice. So does ripgrep, with and
+    // without `--mmap`.
+    match dice.below(10) {
+        0 => query.max_count(Some(1 + dice.below(3) as u64)),
+        1 | 2 => query.invert(true),
+        _ => query,
     }
 }
 

@@ -50,8 +50,9 @@ pub(crate) fn lost_silently(at: &Path, pool: &Pool, files: usize) -> Vec<String>
         let arguments = serde_json::json!({ "pattern": pattern });
         if let Ok(reply) = tools.call(name, &arguments, &token)
             && reply.text.starts_with("No ")
+            && !reply.text.contains(" skipped: ")
         {
-            lost.push(format!("tool {name}: {}", reply.text.lines().next().unwrap_or_default()));
+            lost.push(format!("tool {name}: {}", reply.text));
         }
     }
     lost
