@@ -112,11 +112,11 @@ fn in_its_own_hundreds_search_at_once() {
             let own = search(&tree, &pools[n % 3]);
             for token in tokens() {
                 check([&shared[n % 3], &own][n % 2], &token);
-                if n % 5 == 0 {
+                if n.is_multiple_of(5) {
                     assert_eq!(own.stream(&token).unwrap().take(3).count(), 3);
                 }
             }
-            if n % 4 == 0 {
+            if n.is_multiple_of(4) {
                 let command = rg::Command::new(tree.path()).args(["-c", "needle"]);
                 let output = command.pool(&pools[n % 3]).output(&CancelToken::new()).unwrap();
                 assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 60);
