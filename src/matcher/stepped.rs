@@ -180,7 +180,7 @@ impl Stepped {
         let mut state = dfa.start_state_reverse(cache, &input).map_err(|_| Break::Quit)?;
         let (mut at, mut start) = (span.end, None);
         while at > span.start {
-            if (span.end - at) % self.bytes_per_look == 0 {
+            if (span.end - at).is_multiple_of(self.bytes_per_look) {
                 ask().map_err(Break::Stopped)?;
             }
             state = step(dfa, cache, state, haystack[at - 1])?;
