@@ -288,7 +288,7 @@ pub(crate) fn soak(size: &Size) -> Score {
             thread::sleep(SAMPLE);
             let now = held();
             samples.push((begin.elapsed().as_secs_f64(), now));
-            if samples.len() % 120 == 0 {
+            if samples.len().is_multiple_of(120) {
                 println!(
                     "  {} s, {} calls: {now:?}",
                     begin.elapsed().as_secs(),
@@ -379,7 +379,7 @@ pub(crate) fn panics(size: &Size) -> Score {
         }));
         let is_own = panicked.is_err_and(|payload| payload.downcast_ref() == Some(&point));
         score.check(is_own, || format!("point {point}: the panic did not arrive"));
-        if point % 50 == 0 {
+        if point.is_multiple_of(50) {
             let found = finds_all(tree.path(), pool, &token, FILES);
             score.check(found, || format!("point {point}: nothing works any more"));
         }
@@ -472,7 +472,7 @@ pub(crate) fn small_stacks(size: &Size) -> Score {
         let at = tree.path().to_path_buf();
         let job = move || {
             let mut dice = Dice::new(n);
-            let pool = if n % 2 == 0 { Pool::inline() } else { Pool::new(2) };
+            let pool = if n.is_multiple_of(2) { Pool::inline() } else { Pool::new(2) };
             let lost = lost_silently(&at, &pool, FILES);
             for pattern in [&"(".repeat(240), &(")".to_string()), &(r"\w|".repeat(2_000))] {
                 let nested = format!("{pattern}x{}", ")".repeat(pattern.matches('(').count()));
