@@ -82,7 +82,7 @@ impl Threads {
         self.next.clear(nfa.states().len());
         let mut found: Option<Vec<usize>> = None;
         for at in span.clone() {
-            if (at - span.start) % bytes_per_look == 0 {
+            if (at - span.start).is_multiple_of(bytes_per_look) {
                 ask()?;
             }
             let begins = found.is_none() && (!groups || at == span.start);

@@ -12,6 +12,7 @@ mod git_pointers; // `.git` files that point to what hurts
 mod links; // links that lead back, and links that multiply
 mod names; // names that are no names for people
 mod own_process; // tests in a process of their own, with less than this one has
+mod patterns; // patterns and globs that cost more than they look
 mod race; // somebody swaps directories for links while a scope is walked
 mod restless; // trees that are changed while they are walked
 mod rule_files; // ignore files that are no files
