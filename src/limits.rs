@@ -39,7 +39,11 @@ pub struct Limits {
     pub(crate) max_line_buffer_bytes: usize,
     pub(crate) max_multi_line_bytes: usize,
     pub(crate) max_unsized_bytes: u64,
+    pub(crate) max_patterns: usize,
     pub(crate) max_pattern_bytes: usize,
+    pub(crate) max_literal_bytes: usize,
+    pub(crate) max_nesting: u32,
+    pub(crate) max_context_lines: usize,
     pub(crate) max_regex_bytes: usize,
     pub(crate) max_dfa_bytes: usize,
     pub(crate) max_diagnostics: usize,
@@ -59,7 +63,11 @@ impl Limits {
             max_line_buffer_bytes: 16 * MIB,
             max_multi_line_bytes: 32 * MIB,
             max_unsized_bytes: 16 * MIB as u64,
+            max_patterns: 100_000,
             max_pattern_bytes: 128 * KIB,
+            max_literal_bytes: MIB,
+            max_nesting: 100,
+            max_context_lines: 10_000,
             max_regex_bytes: 10 * MIB,
             max_dfa_bytes: 10 * MIB,
             max_diagnostics: 100,
@@ -139,12 +147,41 @@ impl Limits {
         self
     }
 
-    /// The most bytes that all patterns of a query may have together. Default: 128 KiB. Compiling
-    /// plain text takes up to 365 bytes of memory per pattern byte, but tens of thousands of
-    /// Unicode classes took a gigabyte and some seconds before they were refused: lower this for
+    /// The most patterns of a query. Default: 100,000, as many as a dictionary has words.
+    pub fn max_patterns(mut self, patterns: usize) -> Limits {
+        self.max_patterns = patterns;
+        self
+    }
+
+    /// The most bytes that all patterns of a query may have together, if they are more than plain
+    /// text; see [`max_literal_bytes`](Limits::max_literal_bytes). Default: 128 KiB. Tens of thousands
+    /// of Unicode classes took a gigabyte and some seconds before they were refused: lower this for
     /// patterns that nobody should trust.
     pub fn max_pattern_bytes(mut self, bytes: usize) -> Limits {
         self.max_pattern_bytes = bytes;
+        self
+    }
+
+    /// The most bytes that all patterns of a query may have together if they are plain text, in which
+    /// case counts. Default: 1 MiB. Compiling them takes some 30 bytes of memory for each, a tenth of
+    /// what other patterns take.
+    pub fn max_literal_bytes(mut self, bytes: usize) -> Limits {
+        self.max_literal_bytes = bytes;
+        self
+    }
+
+    /// How deep groups and repetitions may be nested, up to 250. Default: 100, which fits into a stack
+    /// of 256 KiB in a debug build, too; the engine's compiler calls itself for each. ripgrep allows
+    /// 250, for which 512 KiB were needed.
+    pub fn max_nesting(mut self, levels: u32) -> Limits {
+        self.max_nesting = levels.min(250);
+        self
+    }
+
+    /// The most context lines on one side of a match. Default: 10,000: more is a way to have whole
+    /// files.
+    pub fn max_context_lines(mut self, lines: usize) -> Limits {
+        self.max_context_lines = lines;
         self
     }
 

@@ -93,6 +93,13 @@ impl SearchBuilder {
             return Err(Error::new(ErrorCode::InvalidOption, message)
                 .with_hint("raise `Limits::max_line_buffer_bytes` or `max_multi_line_bytes`"));
         }
+        let (context, max) =
+            (query.before_context.max(query.after_context), limits.max_context_lines);
+        if context > max {
+            let message = format!("{context} context lines are over max_context_lines ({max})");
+            return Err(Error::new(ErrorCode::InvalidOption, message)
+                .with_hint("ask for fewer, or raise `Limits::max_context_lines`"));
+        }
         let matcher = Matcher::compile(&query, &limits)?;
         // The first scanner finds what else is wrong with the query, and is the first to be used.
         let scanner = Scanner::new(&query, &limits, matcher.clone())?;

@@ -62,17 +62,7 @@ impl Matcher {
     }
 
     fn compile_for(work_per_look: usize, query: &Query, limits: &Limits) -> Result<Matcher> {
-        let pattern_bytes: usize = query.patterns.iter().map(String::len).sum();
-        if pattern_bytes > limits.max_pattern_bytes {
-            let limit = limits.max_pattern_bytes;
-            return Err(Error::new(
-                ErrorCode::PatternTooLarge,
-                format!(
-                    "the patterns have {pattern_bytes} bytes, over max_pattern_bytes ({limit})"
-                ),
-            )
-            .with_hint("search for less at a time, or raise `Limits::max_pattern_bytes`"));
-        }
+        check_size(query, limits)?;
         let engine = builder(query, limits).build_many(&query.patterns).map_err(|error| {
             let text = error.to_string();
             refusal(query, limits, &error).with_engine_text(text)
@@ -148,6 +138,28 @@ fn cut(query: &Query, engine: &RegexMatcher) -> Option<Cut> {
     }
 }
 
+/// Before anything is parsed: the limit on what is compiled is heard too late.
+fn check_size(query: &Query, limits: &Limits) -> Result<()> {
+    let refused = |message: String, limit: &str| {
+        let hint = format!("search for less at a time, or raise `Limits::{limit}`");
+        Err(Error::new(ErrorCode::PatternTooLarge, message).with_hint(hint))
+    };
+    let (patterns, max) = (query.patterns.len(), limits.max_patterns);
+    if patterns > max {
+        let message = format!("{patterns} patterns are over max_patterns ({max})");
+        return refused(message, "max_patterns");
+    }
+    let bytes: usize = query.patterns.iter().map(String::len).sum();
+    let (max, name) = match pattern::is_plain(query) {
+        true => (limits.max_literal_bytes, "max_literal_bytes"),
+        false => (limits.max_pattern_bytes, "max_pattern_bytes"),
+    };
+    match bytes > max {
+        true => refused(format!("the patterns have {bytes} bytes, over {name} ({max})"), name),
+        false => Ok(()),
+    }
+}
+
 /// The engine as ripgrep sets it up. The order of calls counts: `crlf` sets the line terminator.
 fn builder(query: &Query, limits: &Limits) -> RegexMatcherBuilder {
     let mut builder = RegexMatcherBuilder::new();
@@ -156,6 +168,7 @@ fn builder(query: &Query, limits: &Limits) -> RegexMatcherBuilder {
         .unicode(query.unicode)
         .octal(false)
         .fixed_strings(query.fixed_strings)
+        .nest_limit(limits.max_nesting)
         .size_limit(limits.max_regex_bytes)
         .dfa_size_limit(limits.max_dfa_bytes);
     match query.case {
@@ -210,7 +223,7 @@ fn refusal(query: &Query, limits: &Limits, error: &grep_regex::Error) -> Error {
             )
             .with_hint("use smaller counted repetitions, or raise `Limits::max_regex_bytes`")
         }
-        ErrorKind::Regex(message) => syntax_error(query).unwrap_or_else(|| {
+        ErrorKind::Regex(message) => syntax_error(query, limits).unwrap_or_else(|| {
             Error::new(ErrorCode::InvalidPattern, message.clone())
         }),
         other => Error::new(ErrorCode::InvalidPattern, format!("{other:?}")),
@@ -219,8 +232,9 @@ fn refusal(query: &Query, limits: &Limits, error: &grep_regex::Error) -> Error {
 
 /// The engine tells a syntax error as a page of text, about all patterns joined into one. Parsing
 /// them again one by one tells which it is, and where in it.
-fn syntax_error(query: &Query) -> Option<Error> {
+fn syntax_error(query: &Query, limits: &Limits) -> Option<Error> {
     let mut parser = regex_syntax::ParserBuilder::new()
+        .nest_limit(limits.max_nesting)
         .utf8(false)
         .multi_line(true)
         .unicode(query.unicode)
@@ -261,7 +275,7 @@ fn hint(kind: &ast::ErrorKind) -> Option<&'static str> {
         GroupUnopened => "a literal `)` is written `\\)`",
         ClassUnclosed => "a literal `[` is written `\\[`",
         EscapeUnrecognized => "a literal backslash is written `\\\\`",
-        NestLimitExceeded(_) => "nest fewer groups",
+        NestLimitExceeded(_) => "nest fewer groups, or raise `Limits::max_nesting`",
         _ => return None,
     })
 }

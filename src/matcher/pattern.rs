@@ -31,7 +31,7 @@ pub(super) fn hir(query: &Query) -> Option<Hir> {
 }
 
 /// Whether the patterns are text that matches itself.
-fn is_plain(query: &Query) -> bool {
+pub(super) fn is_plain(query: &Query) -> bool {
     let is_text = |text: &String| !text.chars().any(regex_syntax::is_meta_character);
     query.case == Case::Sensitive && (query.fixed_strings || query.patterns.iter().all(is_text))
 }

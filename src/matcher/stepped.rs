@@ -7,9 +7,14 @@ use grep_matcher::Match;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
-use regex_automata::{Anchored, Input, MatchKind};
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{Anchored, Input, MatchKind, Span};
 use std::io;
 use std::ops::Range;
+
+/// How far the beginnings of a match are looked for before the token is asked again. Gigabytes take a
+/// second.
+const PREFIX_BYTES_PER_LOOK: usize = 1 << 20;
 
 /// The programs. Building them takes about as long as compiling the pattern did.
 pub(super) struct Stepped {
@@ -17,6 +22,8 @@ pub(super) struct Stepped {
     /// Missing where a cache of the allowed size is too small.
     forward: Option<DFA>,
     backward: Option<DFA>,
+    /// Finds the texts that every match begins with.
+    prefix: Option<Prefilter>,
     bytes_per_look: usize,
 }
 
@@ -50,16 +57,19 @@ impl Stepped {
         let build = |config| NFA::compiler().configure(config).build_from_hir(&hir).ok();
         let nfa = build(config.clone())?;
         let reversed = config.reverse(true).which_captures(WhichCaptures::None);
+        let prefix = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, &hir);
+        let prefix = prefix.filter(Prefilter::is_fast);
         let automaton = |nfa: NFA, kind| {
             let config = Config::new()
                 .match_kind(kind)
+                .specialize_start_states(prefix.is_some() && kind == MatchKind::LeftmostFirst)
                 .unicode_word_boundary(true)
                 .cache_capacity(max_cache_bytes);
             DFA::builder().configure(config).build_from_nfa(nfa).ok()
         };
         let forward = automaton(nfa.clone(), MatchKind::LeftmostFirst);
         let backward = build(reversed).and_then(|nfa| automaton(nfa, MatchKind::All));
-        Some(Stepped { nfa, forward, backward, bytes_per_look })
+        Some(Stepped { nfa, forward, backward, prefix, bytes_per_look })
     }
 
     /// The leftmost match in a span; only its end is right if `any_end`, and it may be the end of a
@@ -133,7 +143,7 @@ impl Stepped {
         let (mut at, mut end) = (span.start, None);
         while at < span.end {
             ask().map_err(Break::Stopped)?;
-            let pause = span.end.min(at + self.bytes_per_look);
+            let mut pause = span.end.min(at + self.bytes_per_look);
             while at < pause {
                 // What has been seen before, and decides nothing.
                 while at < pause && !state.is_tagged() {
@@ -146,6 +156,16 @@ impl Stepped {
                 }
                 if at == pause {
                     break;
+                }
+                if let (true, Some(prefix)) = (state.is_start(), &self.prefix) {
+                    let begins = self.prefixed(prefix, haystack, at..span.end, ask)?;
+                    let Some(begins) = begins else { return Ok(end) };
+                    if begins > at {
+                        at = begins;
+                        let input = Input::new(haystack).span(at..span.end);
+                        state = dfa.start_state_forward(cache, &input).map_err(|_| Break::Quit)?;
+                        pause = span.end.min(at + self.bytes_per_look);
+                    }
                 }
                 state = step(dfa, cache, state, haystack[at])?;
                 if state.is_dead() {
@@ -167,6 +187,27 @@ impl Stepped {
         Ok(if state.is_match() { Some(span.end) } else { end })
     }
 
+    /// Where a match may begin.
+    fn prefixed(
+        &self,
+        prefix: &Prefilter,
+        haystack: &[u8],
+        span: Range<usize>,
+        ask: Ask<'_>,
+    ) -> Result<Option<usize>, Break> {
+        let overlap = prefix.max_needle_len().saturating_sub(1);
+        let (mut start, mut end) = (span.start, span.start);
+        while end < span.end {
+            end = span.end.min(start + PREFIX_BYTES_PER_LOOK + overlap);
+            if let Some(found) = prefix.find(haystack, Span { start, end }) {
+                return Ok(Some(found.start));
+            }
+            ask().map_err(Break::Stopped)?;
+            start = end - overlap.min(end - start);
+        }
+        Ok(None)
+    }
+
     /// Where the longest match that ends with the span begins: it is the leftmost.
     fn start(
         &self,
@@ -180,17 +221,18 @@ impl Stepped {
         let mut state = dfa.start_state_reverse(cache, &input).map_err(|_| Break::Quit)?;
         let (mut at, mut start) = (span.end, None);
         while at > span.start {
-            if (span.end - at).is_multiple_of(self.bytes_per_look) {
-                ask().map_err(Break::Stopped)?;
+            ask().map_err(Break::Stopped)?;
+            let pause = span.start.max(at.saturating_sub(self.bytes_per_look));
+            while at > pause {
+                state = step(dfa, cache, state, haystack[at - 1])?;
+                if state.is_dead() {
+                    return Ok(start);
+                }
+                if state.is_match() {
+                    start = Some(at);
+                }
+                at -= 1;
             }
-            state = step(dfa, cache, state, haystack[at - 1])?;
-            if state.is_dead() {
-                return Ok(start);
-            }
-            if state.is_match() {
-                start = Some(at);
-            }
-            at -= 1;
         }
         state = match span.start.checked_sub(1) {
             Some(before) => step(dfa, cache, state, haystack[before])?,

@@ -1,5 +1,6 @@
 //! A matcher together with the token that can stop it: what searchers and printers are given.
 
+use super::stepped::Memory;
 use super::threads::NOWHERE;
 use super::{Matcher, Measured};
 use crate::cancel::CancelToken;
@@ -9,16 +10,21 @@ use grep_regex::{RegexCaptures, RegexMatcher};
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 /// How far behind a match the engine can look: a character.
 const LOOK_AHEAD_BYTES: usize = 4;
+
+/// How far from the end of what can be afforded a line end is looked for.
+const MAX_TAIL_BYTES: usize = 4 << 10;
 
 /// Fails once the token has stopped. A span that the engine is through with soon is left to it; a
 /// longer one is cut where no match can be cut, or the engine is driven by hand.
 pub(crate) struct Watched<'a> {
     matcher: &'a Matcher,
     token: &'a CancelToken,
+    /// The longest span that the engine is given at once, as far as that is known.
+    affordable: Cell<usize>,
     /// The bytes that have been searched since the token was asked.
     searched: Cell<usize>,
 }
@@ -39,6 +45,7 @@ trait Answer: Sized {
 impl Answer for Match {
     const ANY_END: bool = false;
 
+    #[inline(always)]
     fn ask(engine: &RegexMatcher, haystack: &[u8], at: usize) -> Option<Match> {
         sure(grep_matcher::Matcher::find_at(engine, haystack, at))
     }
@@ -58,6 +65,7 @@ struct End(usize);
 impl Answer for End {
     const ANY_END: bool = true;
 
+    #[inline(always)]
     fn ask(engine: &RegexMatcher, haystack: &[u8], at: usize) -> Option<End> {
         sure(grep_matcher::Matcher::shortest_match_at(engine, haystack, at)).map(End)
     }
@@ -77,6 +85,7 @@ struct Line(LineMatchKind);
 impl Answer for Line {
     const ANY_END: bool = true;
 
+    #[inline(always)]
     fn ask(engine: &RegexMatcher, haystack: &[u8], at: usize) -> Option<Line> {
         // This question has no place to begin at, so it is asked at the start of a line only: nothing
         // in a line depends on what stands before.
@@ -110,7 +119,8 @@ fn sure<T>(result: Result<T, grep_matcher::NoError>) -> T {
 
 impl<'a> Watched<'a> {
     pub(super) fn new(matcher: &'a Matcher, token: &'a CancelToken) -> Watched<'a> {
-        Watched { matcher, token, searched: Cell::new(0) }
+        let affordable = Cell::new(matcher.program.affordable_bytes());
+        Watched { matcher, token, affordable, searched: Cell::new(0) }
     }
 
     fn ask_token(&self) -> io::Result<()> {
@@ -121,105 +131,77 @@ impl<'a> Watched<'a> {
     }
 
     /// After bytes have been searched: asks the token if it has not been asked for long.
-    #[inline]
-    fn count(&self, bytes: usize, affordable: usize) -> io::Result<()> {
+    #[inline(always)]
+    fn count(&self, bytes: usize) -> io::Result<()> {
         let searched = self.searched.get() + bytes;
-        if searched <= affordable {
-            self.searched.set(searched);
-            return Ok(());
+        self.searched.set(searched);
+        match searched <= self.affordable.get() {
+            true => Ok(()),
+            false => self.ask_at_last(),
         }
+    }
+
+    #[cold]
+    fn ask_at_last(&self) -> io::Result<()> {
         self.searched.set(0);
         self.ask_token()
     }
 
-    #[inline]
+    #[inline(always)]
     fn search<A: Answer>(&self, haystack: &[u8], at: usize) -> io::Result<Option<A>> {
-        let affordable = self.matcher.program.affordable_bytes();
-        if haystack.len() - at > affordable {
-            return self.search_far(haystack, at);
+        match haystack.len() - at <= self.affordable.get() {
+            true => self.search_near(haystack, at),
+            false => self.search_far(haystack, at),
         }
-        self.search_near(haystack, at, affordable)
     }
 
-    #[inline]
-    fn search_near<A: Answer>(
-        &self,
-        haystack: &[u8],
-        at: usize,
-        affordable: usize,
-    ) -> io::Result<Option<A>> {
+    #[inline(always)]
+    fn search_near<A: Answer>(&self, haystack: &[u8], at: usize) -> io::Result<Option<A>> {
         let found = A::ask(&self.matcher.engine, haystack, at);
         let end = found.as_ref().map_or(haystack.len(), A::end);
-        self.count(end.saturating_sub(at), affordable)?;
+        self.count(end.saturating_sub(at))?;
         Ok(found)
     }
 
-    /// From one line end to another, as many lines at a time as can be afforded.
+    /// From one line end to another, as many lines at a time as can be afforded. A long line goes
+    /// through windows that overlap by the longest that a match, and what is looked at behind it, can
+    /// be: what begins before the overlap is in the window with all that counts. If there is no such
+    /// thing as the longest match, the rest is stepped through.
     #[cold]
     fn search_far<A: Answer>(&self, haystack: &[u8], mut at: usize) -> io::Result<Option<A>> {
-        let measured = self.matcher.program.measured();
-        let most = measured.affordable_bytes;
+        let program = &self.matcher.program;
+        let &Measured { affordable_bytes: most, max_match_bytes, .. } = program.measured();
+        self.affordable.set(most);
+        let reach = max_match_bytes.map(|bytes| bytes.saturating_add(LOOK_AHEAD_BYTES));
+        let reach = reach.filter(|&reach| reach <= most / 2);
         while haystack.len() - at > most {
-            let cut = self.matcher.program.cut;
-            if let Some(end) = cut.and_then(|cut| cut.last(haystack, at..at + most)) {
-                if let Some(found) = self.search_near(&haystack[..end], at, most)? {
+            let end = at + most;
+            if let Some(end) = program.cut.and_then(|cut| cut.last(haystack, at..end)) {
+                if let Some(found) = self.search_near(&haystack[..end], at)? {
                     return Ok(Some(found));
                 }
                 at = end + 1;
-                continue;
-            }
-            let end = cut.and_then(|cut| cut.first(haystack, at + most)).unwrap_or(haystack.len());
-            let found = self.search_long(measured, haystack, at..end, A::ANY_END)?;
-            if found.is_some() || end == haystack.len() {
+            } else if let Some(reach) = reach {
+                let found = self.search_near::<Match>(&haystack[..end], at)?;
+                if let Some(found) = found.filter(|found| found.start() <= end - reach) {
+                    return Ok(Some(A::of_match(found)));
+                }
+                at = end - reach + 1;
+            } else if let Some(stepped) = program.stepped() {
+                let memory = &mut *self.memory();
+                let (span, ask) = (at..haystack.len(), || self.ask_token());
+                let found = stepped.find(memory, haystack, span, A::ANY_END, &ask)?;
                 return Ok(found.map(A::of_match));
+            } else {
+                break;
             }
-            at = end + 1;
         }
-        self.search_near(haystack, at, most)
+        self.search_near(haystack, at)
     }
 
-    /// What cannot be cut: a line, or a text in which a match may span lines.
-    fn search_long(
-        &self,
-        measured: &Measured,
-        haystack: &[u8],
-        span: Range<usize>,
-        any_end: bool,
-    ) -> io::Result<Option<Match>> {
-        if let Some(reach) = measured.max_match_bytes.map(|bytes| bytes + LOOK_AHEAD_BYTES)
-            && reach <= measured.affordable_bytes / 2
-        {
-            return self.search_windows(measured.affordable_bytes, reach, haystack, span);
-        }
-        let Some(stepped) = self.matcher.program.stepped() else {
-            return Ok(sure(grep_matcher::Matcher::find_at(
-                &self.matcher.engine,
-                &haystack[..span.end],
-                span.start,
-            )));
-        };
-        let memory = &mut *self.matcher.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        stepped.find(memory, haystack, span, any_end, &|| self.ask_token())
-    }
-
-    /// Through windows that overlap by `reach`, the longest that a match and what is looked at
-    /// behind it can be: what begins before the overlap is in the window with all that counts.
-    fn search_windows(
-        &self,
-        window: usize,
-        reach: usize,
-        haystack: &[u8],
-        mut span: Range<usize>,
-    ) -> io::Result<Option<Match>> {
-        while span.len() > window {
-            let end = span.start + window;
-            let found = self.search_near::<Match>(&haystack[..end], span.start, window)?;
-            if found.is_some_and(|found| found.start() <= end - reach) {
-                return Ok(found);
-            }
-            span.start = end - reach + 1;
-        }
-        self.search_near(&haystack[..span.end], span.start, window)
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        // It is as good as new after a panic: whoever uses it begins anew.
+        self.matcher.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Finds the match first, so that the groups are sought in it alone.
@@ -244,7 +226,7 @@ impl<'a> Watched<'a> {
             }
         }
         let Some(stepped) = stepped else { return Ok(false) };
-        let memory = &mut *self.matcher.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = &mut *self.memory();
         groups.stepped = stepped.groups(memory, haystack, found, &|| self.ask_token())?;
         Ok(groups.stepped.is_some())
     }
@@ -276,14 +258,13 @@ impl grep_matcher::Matcher for Watched<'_> {
 
     fn captures_at(&self, haystack: &[u8], at: usize, groups: &mut Groups) -> io::Result<bool> {
         groups.stepped = None;
-        let affordable = self.matcher.program.affordable_bytes();
-        if haystack.len() - at > affordable {
+        if haystack.len() - at > self.affordable.get() {
             return self.captures_far(haystack, at, groups);
         }
         let (engine, inner) = (&self.matcher.engine, &mut groups.engine);
         let found = sure(grep_matcher::Matcher::captures_at(engine, haystack, at, inner));
         let end = inner.get(0).filter(|_| found).map_or(haystack.len(), |found| found.end());
-        self.count(end - at, affordable)?;
+        self.count(end - at)?;
         Ok(found)
     }
 
@@ -337,18 +318,18 @@ pub(super) enum Cut {
 }
 
 impl Cut {
-    /// The last line end in the span, behind its first byte.
+    /// The last line end in the span, behind its first byte. It is not looked for long: whoever asks
+    /// for one match of a long line after the other asks for this each time.
     fn last(self, haystack: &[u8], span: Range<usize>) -> Option<usize> {
-        let behind = haystack.get(..span.end)?.get(span.start + 1..)?;
-        let mut places = behind.rfind_iter(b"\n").map(|place| span.start + 1 + place);
-        let place = places.find(|&place| is_clean(haystack, place))?;
-        Some(self.before(haystack, place))
-    }
-
-    fn first(self, haystack: &[u8], at: usize) -> Option<usize> {
-        let mut places = haystack[at..].find_iter(b"\n").map(|place| at + place);
-        let place = places.find(|&place| is_clean(haystack, place))?;
-        Some(self.before(haystack, place))
+        let start = span.start.max(span.end.saturating_sub(MAX_TAIL_BYTES)) + 1;
+        let mut end = span.end;
+        while let Some(place) = haystack.get(start..end)?.rfind_byte(b'\n') {
+            if is_clean(haystack, start + place) {
+                return Some(self.before(haystack, start + place));
+            }
+            end = start + place;
+        }
+        None
     }
 
     fn before(self, haystack: &[u8], place: usize) -> usize {

@@ -31,7 +31,11 @@ pub(super) fn limits() -> Limits {
         .max_line_buffer_bytes(256 * MIB)
         .max_multi_line_bytes(256 * MIB)
         .max_unsized_bytes(256 * MIB as u64)
+        .max_patterns(usize::MAX)
         .max_pattern_bytes(16 * MIB)
+        .max_literal_bytes(16 * MIB)
+        .max_nesting(250)
+        .max_context_lines(usize::MAX)
         .max_regex_bytes(100 * MIB)
 }
 

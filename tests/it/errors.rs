@@ -84,9 +84,9 @@ fn every_code_is_reached_and_says_what_happened_where_and_what_to_try() {
         check(Query::new(r"a\x00").compile(), InvalidPattern, said("0x00")),
         check(Query::new("a{1000}{1000}").compile(), PatternTooLarge, said("max_regex_bytes")),
         check(
-            Query::new("abc").limits(Limits::new().max_pattern_bytes(2)).compile(),
+            Query::new("abc").limits(Limits::new().max_literal_bytes(2)).compile(),
             PatternTooLarge,
-            said("the patterns have 3 bytes, over max_pattern_bytes (2)"),
+            said("the patterns have 3 bytes, over max_literal_bytes (2)"),
         ),
         check(list(Scope::new(root).glob("[")), InvalidGlob, said("[")),
         check(list(Scope::new(root).file_type("cobold")), UnknownType, said("cobold")),

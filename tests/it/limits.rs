@@ -2,8 +2,8 @@
 
 use crate::haystacks::{Haystacks, POOLS};
 use ingrep::{
-    CancelToken, End, ErrorCode, Limits, LineKind, MultiLine, Order, Outcome, Query, Reason, Scope,
-    SortBy,
+    CancelToken, Case, End, ErrorCode, Limits, LineKind, MultiLine, Order, Outcome, Query, Reason,
+    Scope, SortBy,
 };
 use proptest::prelude::*;
 use std::ops::ControlFlow;
@@ -301,9 +301,31 @@ fn a_larger_file_than_may_be_held_is_not_searched_across_lines() {
 fn patterns_are_refused_over_their_limits_and_not_at_them() {
     let compile = |query: Query, limits| query.limits(limits).compile().map(|_| ());
     let bytes = |bytes| Limits::new().max_pattern_bytes(bytes);
-    let two = || Query::many(["ab", "c"]);
+    let two = || Query::many(["a.", "c"]);
     assert_eq!(compile(two(), bytes(2)).unwrap_err().code(), ErrorCode::PatternTooLarge);
     assert!(compile(two(), bytes(3)).is_ok() && compile(two(), bytes(4)).is_ok());
+
+    // Plain text has a limit of its own, unless its case is disregarded.
+    let literal = |bytes| Limits::new().max_literal_bytes(bytes).max_pattern_bytes(2);
+    for text in [Query::many(["ab", "c"]), Query::many(["a.", "("]).fixed_strings(true)] {
+        assert_eq!(
+            compile(text.clone(), literal(2)).unwrap_err().code(),
+            ErrorCode::PatternTooLarge
+        );
+        assert!(compile(text.clone(), literal(3)).is_ok());
+        let insensitive = compile(text.case(Case::Insensitive), literal(3));
+        assert_eq!(insensitive.unwrap_err().code(), ErrorCode::PatternTooLarge);
+    }
+
+    let patterns = |most| compile(two(), Limits::new().max_patterns(most)).map_err(|e| e.code());
+    assert_eq!(patterns(1), Err(ErrorCode::PatternTooLarge));
+    assert_eq!(patterns(2), Ok(()));
+
+    let lines = |query: Query| compile(query, Limits::new().max_context_lines(2));
+    for query in [Query::new("x").before_context(3), Query::new("x").after_context(3)] {
+        assert_eq!(lines(query).unwrap_err().code(), ErrorCode::InvalidOption);
+    }
+    assert!(lines(Query::new("x").context(2)).is_ok());
 
     let big = || Query::new(r"\w{100}");
     let regex = |bytes| compile(big(), Limits::new().max_regex_bytes(bytes)).map_err(|e| e.code());

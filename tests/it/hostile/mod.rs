@@ -18,6 +18,7 @@ mod names; // names that are no names for people
 mod no_process; // nothing starts a process, and nothing needs threads
 mod own_process; // tests in a process of their own, with less than this one has
 mod panics; // what of the caller's panics
+mod patterns; // patterns and globs that cost more than they look
 mod portions; // how bytes are portioned and encoded
 mod race; // somebody swaps directories for links while a scope is walked
 mod restless; // trees that are changed while they are walked
