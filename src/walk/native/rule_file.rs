@@ -110,10 +110,12 @@ impl Reading<'_> {
                 0 => trim_mark(line),
                 _ => line,
             };
-            if line.is_empty() || line.starts_with(b"#") {
+            let is_comment = line.starts_with(b"#");
+            // One that is no text is told, as by ripgrep, which reads lines before it looks at them.
+            if line.is_empty() || (is_comment && str::from_utf8(line).is_ok()) {
                 continue;
             }
-            if line.len() > self.limits.max_rule_line_bytes {
+            if line.len() > self.limits.max_rule_line_bytes && !is_comment {
                 let max = self.limits.max_rule_line_bytes;
                 let message =
                     format!("a rule of {} bytes is over max_rule_line_bytes ({max})", line.len());

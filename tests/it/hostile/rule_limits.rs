@@ -4,7 +4,7 @@ use super::own_process::{OwnProcess, is_own, peak_bytes};
 use super::watched::watched;
 use super::{check, here, list, ruled, ways};
 use crate::tree::Tree;
-use ingrep::{CancelToken, IgnoreRules, Reason, WalkLimits};
+use ingrep::{CancelToken, IgnoreRules, Reason, WalkLimits, Walker};
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -127,6 +127,26 @@ fn in_its_own_rules_are_expensive() {
     });
     let grown = peak_bytes() - before;
     assert!(grown < 192 << 20, "{} MiB", grown >> 20);
+}
+
+/// As by the reference, which reads lines before it looks at them. Found by fuzzing.
+#[test]
+fn a_comment_that_is_no_text_counts_as_a_line_that_is_none() {
+    let tree = Tree::new("a\n b.log");
+    for (lines, told) in [
+        (&b"*.log\n\xff\n# \xff\n"[..], 2),
+        (b"*.log\n# \xff\n#\xfe\n", 2),
+        // A lone one is passed over by ripgrep.
+        (b"*.log\n# \xff\n", 0),
+        (b"*.log\n# text\n\xff\n", 0),
+    ] {
+        fs::write(tree.join(".ignore"), lines).unwrap();
+        for walker in [Walker::Native, Walker::Reference] {
+            let (files, summary) = list(&ruled(&tree).walker(walker).hidden(false));
+            assert_eq!(files, ["a"], "{walker:?}");
+            assert_eq!(summary.diagnostics.count(Reason::IgnoreRule), told, "{walker:?} {lines:?}");
+        }
+    }
 }
 
 /// Until the walk has ended, nothing is listed by half of the rules.
