@@ -355,7 +355,6 @@ impl Diagnostics {
     }
 
     /// None yet, with the same limit.
-    #[cfg(target_os = "linux")]
     pub(crate) fn new_part(&self) -> Diagnostics {
         Diagnostics::new(self.max)
     }
