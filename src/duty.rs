@@ -28,7 +28,6 @@ const LOOK: Duration = Duration::from_millis(20);
 /// of the same call.
 #[derive(Clone)]
 pub(crate) struct Duty {
-    pool: Pool,
     token: CancelToken,
     jobs: Arc<Jobs>,
 }
@@ -58,35 +57,21 @@ impl Duty {
             ));
         }
         let jobs = Jobs { pool: pool.clone(), state: Mutex::default() };
-        Ok(Duty { pool: pool.clone(), token: token.clone(), jobs: Arc::new(jobs) })
+        Ok(Duty { token: token.clone(), jobs: Arc::new(jobs) })
     }
 
     /// Whether the call has to come back at a time, whatever becomes of its work. The caller's
     /// thread then does nothing that could wait for the system. A worker of the same pool cannot
     /// wait for workers: it may be the only one.
     pub(crate) fn is_hard(&self) -> bool {
-        let wants = self.token.deadline_at().is_some();
-        wants && !self.pool.is_inline() && !self.pool.is_called_by_a_worker()
+        let (pool, wants) = (&self.jobs.pool, self.token.deadline_at().is_some());
+        wants && !pool.is_inline() && !pool.is_called_by_a_worker()
     }
 
     /// Hands a job to a worker. Gives it back when there is none.
     pub(crate) fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), F> {
-        if self.pool.is_inline() {
-            return Err(job);
-        }
         let jobs = Arc::clone(&self.jobs);
-        let job = move || {
-            let _running = Running::begin(jobs);
-            job();
-        };
-        match self.pool.spawn(job) {
-            Ok(()) => Ok(()),
-            // The last thread has gone since. It is done here.
-            Err(job) => {
-                job();
-                Ok(())
-            }
-        }
+        self.jobs.pool.spawn(move || Running::begin(jobs), job)
     }
 
     /// Lets a worker do something, if the call is [hard](Duty::is_hard), and else does it here.
@@ -155,7 +140,7 @@ impl Duty {
     pub(crate) fn give_up(&self) {
         let mut state = self.jobs.lock();
         if !std::mem::replace(&mut state.given_up, true) && state.running > 0 {
-            self.pool.leave_behind(state.running);
+            self.jobs.pool.leave_behind(state.running);
         }
     }
 }

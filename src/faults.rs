@@ -242,7 +242,7 @@ mod tests {
                 // So that no thread takes two of these.
                 barrier.wait();
             };
-            assert!(pool.spawn(job).is_ok());
+            assert!(pool.spawn(|| (), job).is_ok());
         }
         PLAN.set(Some(Arc::clone(&plan)));
         let scope = scope.pool(pool);

@@ -132,11 +132,19 @@ impl Pool {
         self.0.stuck.now.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Hands a job to a worker. Gives it back when there is none.
-    pub(crate) fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) -> Result<(), F> {
+    /// Hands a job to a worker, which holds what `begin` returns as long as it is at work. Gives the
+    /// job back when there is no worker.
+    pub(crate) fn spawn<F: FnOnce() + Send + 'static, G>(
+        &self,
+        begin: impl FnOnce() -> G + Send + 'static,
+        job: F,
+    ) -> Result<(), F> {
         match self.workers() {
             Some(workers) => {
-                workers.spawn(job);
+                workers.spawn(move || {
+                    let _at_work = begin();
+                    job();
+                });
                 Ok(())
             }
             None => Err(job),

@@ -168,8 +168,8 @@ impl Command {
     }
 
     /// Limits instead of those that keep this within ripgrep's answers: a line of 256 MiB, a file
-    /// of 256 MiB where it has to be held whole or tells no size, a result of 1 GiB for one file, patterns of 16 MiB
-    /// that compile to 100 MiB. A result over its limit is cut, which is told and makes the code 2.
+    /// of 256 MiB where it has to be held whole or tells no size, a result of 1 GiB for one file,
+    /// patterns of 16 MiB that compile to 100 MiB. A result over its limit is cut, which is told and makes the code 2.
     pub fn limits(mut self, limits: Limits) -> Command {
         self.limits = limits;
         self

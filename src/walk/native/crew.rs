@@ -73,6 +73,10 @@ impl Crew {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_stacks(&self) -> MutexGuard<'_, Vec<Arc<Stack>>> {
+        self.stacks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Joins in. Says whether there is still something to do.
     fn join(&self) -> bool {
         let mut shared = self.lock();
@@ -119,21 +123,21 @@ impl Crew {
 
     /// Half of a stack that somebody has.
     fn steal(&self) -> Vec<Task> {
-        let stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
+        let stacks = self.lock_stacks();
         stacks.iter().map(|stack| stack.half()).find(|half| !half.is_empty()).unwrap_or_default()
     }
 
     fn end(&self, shared: &mut Shared) {
         shared.is_over = true;
         shared.tasks.clear();
-        self.stacks.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.lock_stacks().clear();
         self.changed.notify_all();
     }
 
     /// Works until nothing is left, and hands over what was found.
     fn work(self: &Arc<Self>, first: Option<Node>, duty: &Duty, threads: usize) {
         let stack = Arc::new(Stack::default());
-        self.stacks.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&stack));
+        self.lock_stacks().push(Arc::clone(&stack));
         let mut worker = Worker {
             crew: self,
             desk: Desk::new(),
