@@ -98,6 +98,17 @@ impl Summary {
         }
     }
 
+    /// Adds what others have counted.
+    pub(crate) fn add_counts(&mut self, other: &Summary) {
+        self.files_walked += other.files_walked;
+        self.files_searched += other.files_searched;
+        self.files_matched += other.files_matched;
+        self.files_binary += other.files_binary;
+        self.lines_matched += other.lines_matched;
+        self.matches += other.matches;
+        self.bytes_searched += other.bytes_searched;
+    }
+
     pub(crate) fn count(&mut self, found: &FileMatches) {
         self.files_matched += u64::from(found.lines_matched > 0);
         self.files_binary += u64::from(found.binary_offset.is_some() && found.lines_matched == 0);

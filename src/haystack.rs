@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 #[cfg(target_os = "linux")]
 use crate::beneath::{self, Links};
@@ -14,6 +15,7 @@ pub(crate) struct Haystack {
     pub(crate) file: File,
     /// As of the opening.
     pub(crate) bytes: u64,
+    pub(crate) modified: Option<SystemTime>,
 }
 
 pub(crate) enum OpenError {
@@ -70,6 +72,9 @@ pub(crate) enum Place<'a> {
     /// Below an open directory, by a relative path.
     #[cfg(target_os = "linux")]
     Below(&'a Anchor, &'a [u8]),
+    /// In an open directory, by its name; no link.
+    #[cfg(target_os = "linux")]
+    In(rustix::fd::BorrowedFd<'a>, &'a std::ffi::CStr),
 }
 
 pub(crate) fn open(place: Place<'_>) -> Result<Haystack, OpenError> {
@@ -77,6 +82,13 @@ pub(crate) fn open(place: Place<'_>) -> Result<Haystack, OpenError> {
         Place::Path(path) => open_any(&path)?,
         #[cfg(target_os = "linux")]
         Place::Below(anchor, path) => File::from(anchor.open(path, flags())?),
+        #[cfg(target_os = "linux")]
+        Place::In(dir, name) => {
+            use rustix::fs::{Mode, OFlags, openat};
+            let flags = flags() | OFlags::NOFOLLOW;
+            let opened = beneath::ask(|| openat(dir, name, flags, Mode::empty()));
+            File::from(opened.map_err(io::Error::from)?)
+        }
     };
     // Asked of the descriptor: whatever a walk saw at this path may have been replaced since.
     faults::pass()?;
@@ -84,7 +96,18 @@ pub(crate) fn open(place: Place<'_>) -> Result<Haystack, OpenError> {
     if !metadata.is_file() {
         return Err(OpenError::Special);
     }
-    Ok(Haystack { file, bytes: metadata.len() })
+    Ok(Haystack { file, bytes: metadata.len(), modified: metadata.modified().ok() })
+}
+
+/// Whether there are too many open files.
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return matches!(
+        rustix::io::Errno::from_io_error(error),
+        Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE)
+    );
+    #[cfg(not(unix))]
+    return false;
 }
 
 /// Without O_NONBLOCK a FIFO waits for a writer and a leased file for its holder; without

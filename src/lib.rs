@@ -43,6 +43,7 @@ mod duty;
 mod error;
 mod faults;
 mod haystack;
+mod hunt;
 mod limits;
 mod matcher;
 mod matches;

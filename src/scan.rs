@@ -74,6 +74,28 @@ pub(crate) struct Scanned {
     pub(crate) rendered: bool,
 }
 
+impl Scanned {
+    /// A file that was not searched.
+    fn skipped(path: &Path, trouble: Diagnostic) -> Scanned {
+        Scanned {
+            found: FileMatches::new(path),
+            trouble: Some(trouble),
+            stopped: None,
+            opened: false,
+            rendered: false,
+        }
+    }
+
+    /// A file that could not be opened.
+    pub(crate) fn unopened(path: &Path, error: &OpenError) -> Scanned {
+        let trouble = match error {
+            OpenError::Io(error) => Diagnostic::io(path, error),
+            OpenError::Special => Diagnostic::new(path, Reason::SpecialFile, "not a regular file"),
+        };
+        Scanned::skipped(path, trouble)
+    }
+}
+
 /// The sink of a search, whoever made it.
 pub(crate) type AnySink<'a> = &'a mut (dyn Sink<Error = io::Error> + 'a);
 
@@ -170,29 +192,22 @@ impl Scanner {
 
     /// Searches the file at this place, which is reported under the visit's path.
     pub(crate) fn scan_file(&mut self, at: Place<'_>, visit: &mut Visit<'_>) -> Scanned {
-        let skipped = |trouble| Scanned {
-            found: FileMatches::new(visit.path),
-            trouble: Some(trouble),
-            stopped: None,
-            opened: false,
-            rendered: false,
-        };
-        let haystack = match haystack::open(at) {
-            Ok(haystack) => haystack,
-            Err(OpenError::Io(error)) => return skipped(Diagnostic::io(visit.path, &error)),
-            Err(OpenError::Special) => {
-                let message = "not a regular file";
-                return skipped(Diagnostic::new(visit.path, Reason::SpecialFile, message));
-            }
-        };
-        if self.multi_line && haystack.bytes > self.caps.max_multi_line_bytes as u64 {
-            return skipped(self.too_large(visit.path));
+        match haystack::open(at) {
+            Ok(haystack) => self.scan_open(&haystack, visit),
+            Err(error) => Scanned::unopened(visit.path, &error),
         }
-        let bounded = Bounded::new(&haystack, self.caps.max_unsized_bytes);
+    }
+
+    /// Searches an open file.
+    pub(crate) fn scan_open(&mut self, haystack: &Haystack, visit: &mut Visit<'_>) -> Scanned {
+        if self.multi_line && haystack.bytes > self.caps.max_multi_line_bytes as u64 {
+            return Scanned::skipped(visit.path, self.too_large(visit.path));
+        }
+        let bounded = Bounded::new(haystack, self.caps.max_unsized_bytes);
         let whole = visit.whole && haystack.bytes <= self.caps.max_multi_line_bytes as u64;
         let mut scanned = match whole {
             true => self.scan(Input::Whole(&bounded), visit),
-            false => self.scan_ahead(&haystack, &bounded, visit),
+            false => self.scan_ahead(haystack, &bounded, visit),
         };
         if bounded.cut.get() && scanned.trouble.is_none() && scanned.stopped.is_none() {
             let limit = self.caps.max_unsized_bytes;
@@ -232,13 +247,7 @@ impl Scanner {
     pub(crate) fn scan_special(&mut self, at: &Path, visit: &mut Visit<'_>) -> Scanned {
         match std::fs::File::open(at) {
             Ok(file) => self.scan_reader(file, visit),
-            Err(error) => Scanned {
-                found: FileMatches::new(visit.path),
-                trouble: Some(Diagnostic::io(visit.path, &error)),
-                stopped: None,
-                opened: false,
-                rendered: false,
-            },
+            Err(error) => Scanned::skipped(visit.path, Diagnostic::io(visit.path, &error)),
         }
     }
 

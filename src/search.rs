@@ -3,19 +3,22 @@
 use crate::cancel::{CancelToken, Stop};
 use crate::collect::{Collector, End, Outcome, Summary};
 use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
-use crate::haystack::Place;
+use crate::haystack::{self, OpenError, Place};
+use crate::hunt::{Held, Hunt, Room, Size, Worked};
 use crate::limits::Limits;
 use crate::matcher::Matcher;
-use crate::matches::FileMatches;
+use crate::matches::{FileMatches, LineKind};
 use crate::ordered::{Lost, Ordered, Weigh};
+use crate::pool::Pool;
 use crate::query::Query;
 use crate::scan::{Scanned, Scanner, Visit};
-use crate::scope::Scope;
-use crate::walk::{FileEntry, Files};
+use crate::scope::{Order, Scope, SortBy};
+use crate::walk::{self, FileEntry, Files};
+use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// A query on its way to a [`Search`]: begun by [`Query::scope`] or [`Query::limits`], ended by
@@ -119,14 +122,14 @@ struct Engine {
 
 impl Engine {
     fn with_scanner<T>(&self, work: impl FnOnce(&mut Scanner) -> T) -> Result<T> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.idle).pop();
         let mut scanner = match idle {
             Some(scanner) => scanner,
             None => Scanner::new(&self.query, &self.limits, self.matcher.clone())?,
         };
         // A panic drops the scanner with whatever state it was left in.
         let done = work(&mut scanner);
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scanner);
+        lock(&self.idle).push(scanner);
         Ok(done)
     }
 }
@@ -161,7 +164,19 @@ impl Search {
     /// [`NoRoot`](ErrorCode::NoRoot) without a scope, and all that [`Scope::files`] can return.
     /// Trouble with a single file or directory is a diagnostic in the summary.
     pub fn collect(&self, token: &CancelToken) -> Result<Outcome> {
-        let mut matches = self.stream(token)?;
+        let limits = &self.engine.limits;
+        let head = Room::Head {
+            files: limits.max_files,
+            lines: limits.max_lines,
+            bytes: limits.max_output_bytes,
+        };
+        let keeps_everything =
+            [limits.max_files, limits.max_lines, limits.max_output_bytes] == [u64::MAX; 3];
+        let mut matches = match (limits.stop_early, keeps_everything) {
+            (true, _) => self.search(token, head)?,
+            (false, true) => self.search(token, Room::All)?,
+            (false, false) => self.stream(token)?,
+        };
         let mut collector = Collector::new(&self.engine.limits);
         while let Some(found) = matches.next_told() {
             if collector.push(found).is_break() {
@@ -226,23 +241,62 @@ impl Search {
     /// # Ok::<(), ingrep::Error>(())
     /// ```
     pub fn stream(&self, token: &CancelToken) -> Result<Matches> {
+        self.search(token, Room::Bytes(STREAM_HELD_BYTES))
+    }
+
+    /// Searches while the scope is walked as long as there is room for what is found, then file by
+    /// file as the returned iterator is asked.
+    fn search(&self, token: &CancelToken, room: Room) -> Result<Matches> {
         let started = Instant::now();
         let Some(scope) = &self.scope else {
             return Err(Error::new(ErrorCode::NoRoot, "the search has no scope")
                 .with_hint("give the query a scope before it is compiled"));
         };
-        let files = scope.files(token)?;
         let own = token.child();
-        let count_only = Arc::new(AtomicBool::new(false));
-        let worker = Worker {
+        let worker = Arc::new(Worker {
             engine: Arc::clone(&self.engine),
             scope: scope.clone(),
             token: own.clone(),
-            count_only: Arc::clone(&count_only),
+            count_only: Arc::default(),
+        });
+        let count_only = Arc::clone(&worker.count_only);
+        let mut summary = Summary::new(self.engine.limits.max_diagnostics);
+        let (mut held, mut files) = (Vec::new(), None);
+        let mut ends_with_token = false;
+        let scope = match (scope.sort_by, room) {
+            // Who waits for everything can have it in an order.
+            (SortBy::Nothing, Room::All) => scope.clone().sort(SortBy::Path, scope.order),
+            _ => scope.clone(),
         };
-        let feed = Feed { files, token: own.clone(), left_undone: None };
-        let results = Ordered::new(feed, &scope.pool, &own, move |file| worker.scan(file))?;
-        let summary = Summary::new(self.engine.limits.max_diagnostics);
+        if scope.can_be_visited() && scope.sort_by != SortBy::Nothing {
+            let hunter =
+                Hunter { worker: Arc::clone(&worker), passed: Mutex::new(summary.clone()) };
+            let hunter = Arc::new(hunter);
+            let theirs = Arc::clone(&hunter);
+            let hunt = Hunt::new((scope.sort_by, scope.order), room, move |place, path| {
+                theirs.hunt(place, path)
+            });
+            let hunt = Arc::new(hunt);
+            let visitor: Arc<Hunt<Searched>> = Arc::clone(&hunt);
+            let left = scope.visit(token, visitor)?;
+            // What a stopped walk has found is handed over; who stops later has had enough.
+            ends_with_token = !left.has_stopped() && matches!(room, Room::Bytes(_));
+            files = Some(left);
+            held = hunt.take();
+            summary.add_counts(&lock(&hunter.passed));
+            summary.files_walked = hunt.taken();
+        }
+        let files = match files {
+            Some(files) => files,
+            None => scope.files(token)?,
+        };
+        // What is held only has to be handed over.
+        let is_over = !held.is_empty() && files.size_hint().1 == Some(0);
+        let pool = if is_over { Pool::inline() } else { scope.pool.clone() };
+        let sorted = (scope.sort_by, scope.order);
+        let feed = Feed::new(held, files, sorted, (own.clone(), ends_with_token));
+        let results =
+            Ordered::new(feed, &pool, &own, move |quarry: &Quarry| quarry.search(&worker))?;
         Ok(Matches { results, own, count_only, stopped: None, ended: false, summary, started })
     }
 
@@ -323,6 +377,19 @@ impl std::fmt::Debug for Search {
     }
 }
 
+/// A file of more bytes than that is searched when it is its turn: a walk goes on meanwhile. Opening it
+/// again is nothing against searching it.
+const LARGE_BYTES: u64 = 1 << 20;
+
+/// How many bytes of results wait for their place in the order before files are only listed, to be
+/// searched when it is their turn: so a stream of rare matches never waits for files to be opened by
+/// their paths, and one of frequent matches holds little.
+const STREAM_HELD_BYTES: usize = 4 << 20;
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What a worker needs to search a listed file.
 struct Worker {
     engine: Arc<Engine>,
@@ -346,7 +413,11 @@ impl Worker {
         let mut visit = Visit::new(&file.path, file.explicit, &self.token);
         visit.count_only = self.count_only.load(Ordering::Relaxed).then_some("max_lines");
         let place = file.place(&self.scope);
-        match self.engine.with_scanner(|scanner| scanner.scan_file(place, &mut visit)) {
+        self.searched(self.engine.with_scanner(|scanner| scanner.scan_file(place, &mut visit)))
+    }
+
+    fn searched(&self, scanned: Result<Scanned>) -> Searched {
+        match scanned {
             Ok(scanned) => {
                 if let (true, Some(progress)) = (scanned.opened, &self.scope.progress) {
                     progress.search_one();
@@ -355,6 +426,52 @@ impl Worker {
             }
             Err(error) => Searched::Failed(error),
         }
+    }
+}
+
+/// Searches files where a walk finds them.
+struct Hunter {
+    worker: Arc<Worker>,
+    /// What there is to tell of the files without lines.
+    passed: Mutex<Summary>,
+}
+
+impl Hunter {
+    fn hunt(&self, place: Place<'_>, path: &Path) -> Worked<Searched> {
+        let worker = &self.worker;
+        let mut modified = None;
+        let scanned = match haystack::open(place) {
+            // There are fewer files open when the walk is over.
+            Err(OpenError::Io(error)) if haystack::is_shortage(&error) => return Worked::Later,
+            Err(error) => Ok(Scanned::unopened(path, &error)),
+            // Nobody should wait for it whose turn is before it.
+            Ok(haystack) if haystack.bytes > LARGE_BYTES => return Worked::Later,
+            Ok(haystack) => {
+                modified = haystack.modified;
+                let mut visit = Visit::new(path, false, &worker.token);
+                worker.engine.with_scanner(|scanner| scanner.scan_open(&haystack, &mut visit))
+            }
+        };
+        let searched = worker.searched(scanned);
+        let Searched::Scanned(scanned) = &searched else {
+            return Worked::Something { result: searched, size: Size::default(), modified };
+        };
+        let found = &scanned.found;
+        let is_told = scanned.trouble.is_some() || scanned.stopped.is_some();
+        if found.is_empty() && found.limit.is_none() && !is_told {
+            let mut passed = lock(&self.passed);
+            passed.files_searched += u64::from(scanned.opened);
+            passed.count(found);
+            return Worked::Nothing;
+        }
+        let bytes: usize = found.lines().map(|line| line.bytes.len()).sum();
+        let size = Size {
+            files: u64::from(!found.is_empty()),
+            lines: found.lines().filter(|line| line.kind == LineKind::Match).count() as u64,
+            bytes: (bytes + path.as_os_str().len()) as u64,
+            is_last: found.limit.is_some(),
+        };
+        Worked::Something { result: searched, size, modified }
     }
 }
 
@@ -367,17 +484,47 @@ impl Weigh for Searched {
     }
 }
 
-/// The files of the walk, until the token stops.
+/// A file to be searched, or that has been searched during the walk.
+struct Quarry {
+    file: FileEntry,
+    held: Mutex<Option<Searched>>,
+}
+
+impl Quarry {
+    fn new(file: FileEntry, held: Option<Searched>) -> Quarry {
+        Quarry { file, held: Mutex::new(held) }
+    }
+
+    fn search(&self, worker: &Worker) -> Searched {
+        let held = lock(&self.held).take();
+        held.unwrap_or_else(|| worker.scan(&self.file))
+    }
+}
+
+/// The files of the walk, until the token stops, and between them what was found during the walk.
 struct Feed {
+    held: Peekable<std::vec::IntoIter<Held<Searched>>>,
     files: Files,
+    next: Option<FileEntry>,
+    sorted: (SortBy, Order),
     token: CancelToken,
+    /// Whether what is held is not handed over any more, either, when the token stops.
+    ends_with_token: bool,
     left_undone: Option<Stop>,
 }
 
-impl Iterator for Feed {
-    type Item = FileEntry;
+impl Feed {
+    fn new(
+        held: Vec<Held<Searched>>,
+        files: Files,
+        sorted: (SortBy, Order),
+        (token, ends_with_token): (CancelToken, bool),
+    ) -> Feed {
+        let held = held.into_iter().peekable();
+        Feed { held, files, next: None, sorted, token, ends_with_token, left_undone: None }
+    }
 
-    fn next(&mut self) -> Option<FileEntry> {
+    fn next_file(&mut self) -> Option<FileEntry> {
         if self.left_undone.is_some() {
             return None;
         }
@@ -392,6 +539,30 @@ impl Iterator for Feed {
         let file = self.files.next()?;
         self.left_undone = self.token.stop();
         self.left_undone.is_none().then_some(file)
+    }
+}
+
+impl Iterator for Feed {
+    type Item = Quarry;
+
+    fn next(&mut self) -> Option<Quarry> {
+        self.next = self.next.take().or_else(|| self.next_file());
+        if self.ends_with_token
+            && self.held.peek().is_some()
+            && let Some(stop) = self.token.stop()
+        {
+            self.left_undone = self.left_undone.or(Some(stop));
+            self.held = Vec::new().into_iter().peekable();
+        }
+        let (by, order) = self.sorted;
+        let held = self.held.next_if(|held| match &self.next {
+            Some(file) => walk::compare(&held.file, file, by, order).is_lt(),
+            None => true,
+        });
+        match held {
+            Some(Held { file, result, .. }) => Some(Quarry::new(file, Some(result))),
+            None => Some(Quarry::new(self.next.take()?, None)),
+        }
     }
 }
 
@@ -429,7 +600,7 @@ impl Matches {
         self.stopped = self.stopped.or(feed.left_undone);
         let mut summary = std::mem::replace(&mut self.summary, Summary::new(0));
         let walk = feed.files.take_summary();
-        summary.files_walked = walk.files;
+        summary.files_walked += walk.files;
         summary.diagnostics.merge(walk.diagnostics);
         let stopped = self.stopped.or(walk.stopped);
         summary.end = match stopped {
@@ -468,12 +639,13 @@ impl Matches {
     /// The next file with reported lines, or with lines that a limit left out.
     fn next_told(&mut self) -> Option<FileMatches> {
         loop {
-            let Some((file, searched)) = self.results.next() else {
+            let Some((quarry, searched)) = self.results.next() else {
                 self.ended = true;
                 return None;
             };
+            let file = &quarry.file;
             let found = match searched {
-                Ok(searched) => self.take(&file, searched),
+                Ok(searched) => self.take(file, searched),
                 Err(lost) => {
                     self.lose(&file.path, lost);
                     None

@@ -18,6 +18,7 @@ mod reference;
 mod roots;
 mod trouble;
 
+pub(crate) use order::compare_files as compare;
 pub(crate) use reference::Event;
 use trouble::Told;
 pub(crate) use trouble::{Origin, Trouble};
@@ -69,6 +70,19 @@ impl PartialEq for Way {
 impl Eq for Way {}
 
 impl FileEntry {
+    /// A file that a walk has found, by its path.
+    pub(crate) fn at(root: usize, path: &Path) -> FileEntry {
+        FileEntry {
+            path: path.to_path_buf(),
+            root,
+            explicit: false,
+            time: None,
+            bytes: None,
+            source: Source::Regular,
+            way: Way::ByPath,
+        }
+    }
+
     /// Where this file of the scope is.
     pub(crate) fn place(&self, scope: &Scope) -> Place<'_> {
         match &self.way {
@@ -244,6 +258,27 @@ struct Gathered {
     told: Told,
 }
 
+/// Takes files where the walk finds them, before anything is known of their place in the order.
+///
+/// Called by any thread of the walk.
+pub(crate) trait Visitor: Send + Sync {
+    /// Whether it may take any more files.
+    fn wants_more(&self) -> bool;
+
+    /// Whether it has taken this file. One that it has not is listed.
+    fn visit(&self, spot: Spot<'_>) -> bool;
+}
+
+/// Where a file was found.
+pub(crate) struct Spot<'a> {
+    pub(crate) root: usize,
+    /// As it would be listed.
+    pub(crate) path: &'a Path,
+    pub(crate) place: Place<'a>,
+    /// Looks for the time that files are ordered by.
+    pub(crate) time: &'a dyn Fn() -> Option<SystemTime>,
+}
+
 /// A walk's events as they come.
 pub(crate) type Events = Box<dyn Iterator<Item = Event> + Send>;
 
@@ -320,6 +355,32 @@ impl Scope {
         }
     }
 
+    /// Whether files of this scope can be visited while it is walked.
+    pub(crate) fn can_be_visited(&self) -> bool {
+        cfg!(target_os = "linux")
+            && self.walker != crate::scope::Walker::Reference
+            && self.head.is_none()
+    }
+
+    /// Lists those files in order that the visitor has not taken. Files that the caller named are not
+    /// shown to it.
+    pub(crate) fn visit(&self, token: &CancelToken, visitor: Arc<dyn Visitor>) -> Result<Files> {
+        let duty = Duty::new(&self.pool, token)?;
+        let haul = Arc::new(Haul::new(Told::counted(Diagnostics::new(self.max_diagnostics))));
+        let (scope, own, theirs) = (self.clone(), (duty.clone(), token.clone()), Arc::clone(&haul));
+        let walk = move || {
+            let mut chosen = scope.choose(&own.1)?;
+            std::mem::take(&mut chosen.named).into_iter().for_each(|trouble| theirs.tell(trouble));
+            let duty = (&own.0, &own.1);
+            let stopped = scope.gather(&chosen, scope.sort_by, duty, &theirs, Some(&visitor));
+            Ok(scope.files_of(theirs.take(), stopped))
+        };
+        match duty.call(walk)? {
+            Some(files) => files,
+            None => Ok(self.files_so_far(token, &haul)),
+        }
+    }
+
     fn files_now(&self, (duty, token): (&Duty, &CancelToken), haul: &Arc<Haul>) -> Result<Files> {
         let mut chosen = self.choose(token)?;
         std::mem::take(&mut chosen.named).into_iter().for_each(|trouble| haul.tell(trouble));
@@ -329,7 +390,7 @@ impl Scope {
             let summary = FilesSummary { files: 0, stopped: None, complete: true, diagnostics };
             return Ok(Files { walk: Walk::Streaming(self.steps(chosen, token), head), summary });
         }
-        let stopped = self.gather(&chosen, self.sort_by, (duty, token), haul);
+        let stopped = self.gather(&chosen, self.sort_by, (duty, token), haul, None);
         Ok(self.files_of(haul.take(), stopped))
     }
 
@@ -395,10 +456,11 @@ impl Scope {
         by: SortBy,
         (duty, token): (&Duty, &CancelToken),
         haul: &Arc<Haul>,
+        visitor: Option<&Arc<dyn Visitor>>,
     ) -> Option<Stop> {
         // The reference walk is sorted later, and has threads of its own.
         #[cfg(not(target_os = "linux"))]
-        let _ = (by, duty);
+        let _ = (by, duty, visitor);
         match &chosen.by {
             By::Reference(filters) => {
                 let mut files = Vec::new();
@@ -411,7 +473,7 @@ impl Scope {
                 stopped
             }
             #[cfg(target_os = "linux")]
-            By::Native(plan) => plan.walk_all(&chosen.roots, by, (duty, token), haul),
+            By::Native(plan) => plan.walk_all(&chosen.roots, by, (duty, token), haul, visitor),
         }
     }
 
@@ -513,7 +575,7 @@ impl Scope {
         }
         let haul = Arc::new(Haul::new(Told::all()));
         let by = if in_order { SortBy::Path } else { self.sort_by };
-        let stopped = self.gather(&chosen, by, (duty, token), &haul);
+        let stopped = self.gather(&chosen, by, (duty, token), &haul, None);
         let gathered = self.sorted(haul.take(), by, stopped);
         let told = gathered.told.all.into_iter().flatten().map(Event::Trouble);
         let files = gathered.files.map(Event::File);
@@ -551,6 +613,11 @@ impl Files {
     /// How the walk went. In a scope without an order, of what has been walked so far.
     pub fn into_summary(mut self) -> FilesSummary {
         self.take_summary()
+    }
+
+    /// Whether the walk was stopped.
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.summary.stopped.is_some()
     }
 
     /// The summary; the files are gone with it.

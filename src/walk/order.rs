@@ -21,12 +21,14 @@ pub(super) fn sort(files: &mut [FileEntry], by: SortBy, order: Order) {
     if by == SortBy::Nothing {
         return;
     }
-    files.sort_unstable_by(|a, b| {
-        let (left, right) = (text::path_bytes(&a.path), text::path_bytes(&b.path));
-        let a = Key { root: a.root, time: a.time, dir: b"", name: &left };
-        let b = Key { root: b.root, time: b.time, dir: b"", name: &right };
-        compare(&a, &b, by, order)
-    });
+    files.sort_unstable_by(|a, b| compare_files(a, b, by, order));
+}
+
+pub(crate) fn compare_files(a: &FileEntry, b: &FileEntry, by: SortBy, order: Order) -> Ordering {
+    let (left, right) = (text::path_bytes(&a.path), text::path_bytes(&b.path));
+    let a = Key { root: a.root, time: a.time, dir: b"", name: &left };
+    let b = Key { root: b.root, time: b.time, dir: b"", name: &right };
+    compare(&a, &b, by, order)
 }
 
 pub(super) fn compare<T: Ord + Copy>(

@@ -25,12 +25,13 @@ const ROOMS: &[(&str, u8)] = &[
     ("scan", 3),
     ("ordered", 2),
     ("collect", 3),
-    ("search", 4),
-    ("wire", 5),
-    ("tools", 6),
-    ("rg", 6),
-    ("main", 7),
-    ("cli", 7),
+    ("hunt", 4),
+    ("search", 5),
+    ("wire", 6),
+    ("tools", 7),
+    ("rg", 7),
+    ("main", 8),
+    ("cli", 8),
 ];
 
 /// Which rooms may name which crates.

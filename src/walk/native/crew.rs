@@ -6,16 +6,19 @@
 //! something to help with; it never waits for a thread that has not begun, and not for ever for one
 //! that does not come back.
 
+use super::dir::{Kind, Names};
 use super::rules::Rules;
 use super::{Desk, ENTRIES_PER_LOOK, Judged, Node, Reading, Task, Walker};
 use crate::cancel::Stop;
 use crate::duty::Duty;
 use crate::pool::panic_message;
 use crate::scope::SortBy;
+use crate::walk::Visitor;
 use crate::walk::haul::{Haul, Part};
 use crate::walk::listing::Found;
 use crate::walk::trouble::{Told, Trouble};
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, BorrowedFd};
+use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,6 +32,13 @@ const LOOK_FOR_WORK: Duration = Duration::from_millis(20);
 /// long as reading one directory.
 const TASKS_WORTH_HELP: usize = 4;
 
+/// As much work as those directories, if files are visited.
+const FILES_WORTH_HELP: usize = 32;
+
+/// How many files are visited before it is looked whether the walk has been stopped, or somebody has
+/// nothing to do.
+const FILES_PER_LOOK: usize = 8;
+
 struct Crew {
     walker: Arc<Walker>,
     by: SortBy,
@@ -40,17 +50,24 @@ struct Crew {
     stacks: Mutex<Vec<Arc<Stack>>>,
 }
 
-/// The directories that one thread has still to read.
+/// What there is to do.
+enum Work {
+    Enter(Task),
+    /// Files of one directory that are still to be visited, with whether they are links.
+    Visit(Arc<Node>, Vec<(CString, bool, Found)>),
+}
+
+/// What one thread has still to do.
 #[derive(Default)]
-struct Stack(Mutex<Vec<Task>>);
+struct Stack(Mutex<Vec<Work>>);
 
 impl Stack {
-    fn lock(&self) -> MutexGuard<'_, Vec<Task>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Work>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The older half: those lead to more than the younger ones.
-    fn half(&self) -> Vec<Task> {
+    fn half(&self) -> Vec<Work> {
         let mut tasks = self.lock();
         let half = tasks.len().div_ceil(2);
         tasks.drain(..half).collect()
@@ -59,7 +76,7 @@ impl Stack {
 
 #[derive(Default)]
 struct Shared {
-    tasks: Vec<Task>,
+    tasks: Vec<Work>,
     /// Threads that have work, or may find some.
     active: usize,
     /// Threads that have not handed over yet what they found.
@@ -88,7 +105,7 @@ impl Crew {
     }
 
     /// Waits for work. `None` when the walk is over.
-    fn take(&self) -> Option<Task> {
+    fn take(&self) -> Option<Work> {
         let mut shared = self.lock();
         loop {
             if shared.is_over {
@@ -121,8 +138,13 @@ impl Crew {
         self.changed.notify_one();
     }
 
+    fn give(&self, work: Work) {
+        self.lock().tasks.push(work);
+        self.changed.notify_one();
+    }
+
     /// Half of a stack that somebody has.
-    fn steal(&self) -> Vec<Task> {
+    fn steal(&self) -> Vec<Work> {
         let stacks = self.lock_stacks();
         stacks.iter().map(|stack| stack.half()).find(|half| !half.is_empty()).unwrap_or_default()
     }
@@ -221,12 +243,31 @@ impl Worker<'_> {
             if self.stopped.is_some() {
                 return;
             }
-            let told = &mut self.told;
-            let tell = &mut |trouble| told.push(trouble);
-            let reading = self.crew.walker.enter(&task, &mut self.desk, tell);
-            drop(task);
-            self.read(reading);
+            match task {
+                Work::Enter(task) => {
+                    let told = &mut self.told;
+                    let tell = &mut |trouble| told.push(trouble);
+                    let reading = self.crew.walker.enter(&task, &mut self.desk, tell);
+                    drop(task);
+                    self.read(reading);
+                }
+                Work::Visit(node, files) => self.visit_others(&node, files),
+            }
             self.divide();
+        }
+    }
+
+    /// Once.
+    fn ask_for_help(&mut self) {
+        for _ in 1..std::mem::replace(&mut self.threads, 1) {
+            let (crew, duty) = (Arc::clone(self.crew), self.duty.clone());
+            let job = move || {
+                if crew.join() {
+                    crew.work(None, &duty, 1);
+                }
+            };
+            // Without help it takes longer.
+            let _ = self.duty.spawn(job);
         }
     }
 
@@ -234,16 +275,7 @@ impl Worker<'_> {
     fn divide(&mut self) {
         let tasks = self.stack.lock().len();
         if tasks >= TASKS_WORTH_HELP {
-            for _ in 1..std::mem::replace(&mut self.threads, 1) {
-                let (crew, duty) = (Arc::clone(self.crew), self.duty.clone());
-                let job = move || {
-                    if crew.join() {
-                        crew.work(None, &duty, 1);
-                    }
-                };
-                // Without help it takes longer.
-                let _ = self.duty.spawn(job);
-            }
+            self.ask_for_help();
         }
         if tasks > 1 && self.crew.idle.load(Ordering::Relaxed) > 0 {
             self.crew.share(&self.stack);
@@ -268,10 +300,13 @@ impl Worker<'_> {
                 let from = (&reading.node, fd.as_fd());
                 match walker.judge(from, name, kind, &mut self.desk) {
                     Judged::Nothing => {}
-                    Judged::Dir(task) => tasks.push(task),
+                    Judged::Dir(task) => tasks.push(Work::Enter(task)),
                     Judged::Trouble(trouble) => self.told.push(trouble),
                     Judged::File(found) => self.pending.push((index, found)),
                 }
+            }
+            if let Some(visitor) = &walker.visitor {
+                self.visit(&**visitor, (&reading, fd.as_fd()));
             }
             self.keep(&reading, &mut has_entered);
             if self.stopped.is_some() || walker.is_full() {
@@ -290,6 +325,72 @@ impl Worker<'_> {
         self.desk.spare.push(reading.names);
         // So that they are taken as they were read: one thread then tells trouble as ripgrep does.
         self.stack.lock().extend(tasks.into_iter().rev());
+    }
+
+    /// Shows the files at hand to a visitor, together with those threads that have nothing to do. What
+    /// is to be listed of them stays.
+    fn visit(&mut self, visitor: &dyn Visitor, (reading, fd): (&Reading, BorrowedFd<'_>)) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let (walker, names) = (&self.crew.walker, &reading.names);
+        let mut path = walker.listed_dir(&reading.node);
+        let mut files = std::mem::take(&mut self.pending);
+        if files.len() >= FILES_WORTH_HELP && visitor.wants_more() {
+            self.ask_for_help();
+        }
+        let mut next = 0;
+        while next < files.len() {
+            if next.is_multiple_of(FILES_PER_LOOK) {
+                self.stopped = self.stopped.or(walker.stop());
+                if self.stopped.is_some() {
+                    break;
+                }
+                let left = files.len() - next;
+                if left > FILES_PER_LOOK && self.crew.idle.load(Ordering::Relaxed) > 0 {
+                    let theirs = files.split_off(next + left / 2);
+                    let named = theirs.into_iter().filter_map(|(index, found)| {
+                        let (name, kind) = names.get(index)?;
+                        Some((name.to_owned(), kind == Kind::Link, found))
+                    });
+                    self.crew.give(Work::Visit(Arc::clone(&reading.node), named.collect()));
+                }
+            }
+            let (index, found) = files[next];
+            next += 1;
+            let Some((name, kind)) = names.get(index) else { continue };
+            let file = (name, kind == Kind::Link, found);
+            let found = walker.show_to(visitor, (&reading.node, fd), file, &mut path);
+            self.pending.extend(found.map(|found| (index, found)));
+        }
+    }
+
+    /// Shows files to the visitor that another thread has found.
+    fn visit_others(&mut self, node: &Arc<Node>, files: Vec<(CString, bool, Found)>) {
+        let walker = &self.crew.walker;
+        let Some(visitor) = &walker.visitor else { return };
+        let fd = match walker.reopen(node, &mut self.desk) {
+            Ok(fd) => fd,
+            Err(error) => return self.told.push(Trouble::io(&walker.show_dir(node), error)),
+        };
+        let mut path = walker.listed_dir(node);
+        let mut names = Names::default();
+        for (number, (name, is_link, found)) in files.into_iter().enumerate() {
+            if number.is_multiple_of(FILES_PER_LOOK) {
+                self.stopped = walker.stop();
+                if self.stopped.is_some() {
+                    break;
+                }
+            }
+            let file = (&*name, is_link, found);
+            let found = walker.show_to(&**visitor, (node, fd.as_fd()), file, &mut path);
+            if let Some(found) = found {
+                self.pending.push((names.len(), found));
+                names.push(&name, Kind::File);
+            }
+        }
+        let node = Arc::clone(node);
+        self.keep(&Reading { node, fd: None, names, is_over: true }, &mut false);
     }
 
     /// Puts what has been found where it is not lost with this thread.

@@ -22,13 +22,13 @@ use super::listing::{Found, Gathering};
 use super::reference::{Before, Candidate};
 use super::roots::{Root, RootKind, is_vcs_name};
 use super::trouble::{Origin, Trouble};
-use super::{FileEntry, Source, Way};
+use super::{FileEntry, Source, Spot, Visitor, Way};
 use crate::beneath::{self, Links};
 use crate::cancel::{CancelToken, Stop};
 use crate::duty::Duty;
 use crate::error::Result;
 use crate::faults;
-use crate::haystack::Anchor;
+use crate::haystack::{Anchor, Place, is_shortage};
 use crate::scope::SortBy;
 use crate::text;
 use confine::Confinement;
@@ -38,7 +38,6 @@ use rule_file::RuleSet;
 use rules::{Confined, Layer, Present, Rules, Verdict};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
@@ -118,6 +117,7 @@ impl Plan {
         by: SortBy,
         (duty, token): (&Duty, &CancelToken),
         haul: &Arc<Haul>,
+        visitor: Option<&Arc<dyn Visitor>>,
     ) -> Option<Stop> {
         let scope = &self.filters.scope;
         let threads = if scope.pool.is_inline() { 1 } else { scope.pool.threads() };
@@ -139,7 +139,13 @@ impl Plan {
                 }
                 RootKind::Dir => {
                     let as_parallel = scope.walk_as_parallel && threads > 1;
-                    match Walker::begin(Arc::clone(self), root, as_parallel, token) {
+                    match Walker::begin(
+                        Arc::clone(self),
+                        root,
+                        as_parallel,
+                        token,
+                        visitor.cloned(),
+                    ) {
                         Err(trouble) => haul.tell(trouble),
                         Ok(Begun { walker, root: node, trouble }) => {
                             let trouble =
@@ -188,6 +194,8 @@ pub(super) struct Walker {
     device: Option<u64>,
     /// Whether the rules of directories at the depth limit are told of.
     as_parallel: bool,
+    /// Who may take files where they are found.
+    visitor: Option<Arc<dyn Visitor>>,
     /// How many links to directories were followed.
     followed: AtomicU64,
     /// How many entries have been read, and how many bytes the listing takes.
@@ -315,6 +323,7 @@ impl Walker {
         root: &Root,
         as_parallel: bool,
         token: &CancelToken,
+        visitor: Option<Arc<dyn Visitor>>,
     ) -> std::result::Result<Begun, Trouble> {
         let filters = &plan.filters;
         let scope = &filters.scope;
@@ -409,6 +418,7 @@ impl Walker {
             above_root,
             shown,
             as_parallel,
+            visitor,
             plan,
         };
         Ok(Begun { walker: Arc::new(walker), root: node, trouble })
@@ -782,10 +792,53 @@ impl Walker {
         Judged::Dir(Task { parent: Arc::clone(node), name: name.to_owned(), is_link })
     }
 
+    /// Shows a file to a visitor. Says what is listed of it, unless it has been taken.
+    fn show_to(
+        &self,
+        visitor: &dyn Visitor,
+        (node, fd): (&Node, BorrowedFd<'_>),
+        (name, is_link, found): (&CStr, bool, Found),
+        path: &mut Vec<u8>,
+    ) -> Option<Found> {
+        let time = || found.time.or_else(|| self.time(fd, name));
+        if visitor.wants_more() {
+            path.truncate(self.shown.len() + node.path_bytes);
+            path.extend_from_slice(name.to_bytes());
+            let spot = Spot {
+                root: self.root.index,
+                path: Path::new(OsStr::from_bytes(path)),
+                place: match is_link {
+                    true => Place::Below(&self.anchor, &path[self.shown.len()..]),
+                    false => Place::In(fd, name),
+                },
+                time: &|| time().and_then(Time::to_system),
+            };
+            if visitor.visit(spot) {
+                return None;
+            }
+        }
+        Some(Found { time: time(), ..found })
+    }
+
+    /// The time of a file, if it is ordered by one.
+    fn time(&self, fd: BorrowedFd<'_>, name: &CStr) -> Option<Time> {
+        let by = self.scope().sort_by;
+        match by {
+            SortBy::Path | SortBy::Nothing => None,
+            _ => dir::stat(fd, name, false, by).ok()?.time,
+        }
+    }
+
+    /// Whether files are shown to a visitor, who looks for their time if it counts.
+    fn is_visited(&self) -> bool {
+        self.visitor.as_ref().is_some_and(|visitor| visitor.wants_more())
+    }
+
     /// Looks at a file, once, if its time or size counts.
     fn list(&self, (fd, name): (BorrowedFd<'_>, &CStr), looked: Option<Stat>) -> Judged {
         let scope = self.scope();
-        let by_time = !matches!(scope.sort_by, SortBy::Path | SortBy::Nothing);
+        let by_time = !matches!(scope.sort_by, SortBy::Path | SortBy::Nothing)
+            && (looked.is_some() || !self.is_visited());
         let mut found = Found::default();
         if by_time || scope.max_file_bytes.is_some() {
             let stat = match looked {
@@ -937,10 +990,6 @@ fn trimmed(path: &[u8]) -> &[u8] {
 fn clone(fd: &OwnedFd) -> io::Result<OwnedFd> {
     faults::pass()?;
     fd.try_clone()
-}
-
-fn is_shortage(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// The real directories above the real path of a root up to one, nearest first.

@@ -121,7 +121,7 @@ impl Steps {
             RootKind::Dir => {}
         }
         let plan = Arc::clone(&self.plan);
-        match Walker::begin(plan, &root, false, &self.token) {
+        match Walker::begin(plan, &root, false, &self.token, None) {
             Err(trouble) => self.waiting.push_back(trouble),
             Ok(Begun { walker, root: node, trouble }) => {
                 self.waiting.extend(trouble);

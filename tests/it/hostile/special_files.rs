@@ -96,7 +96,8 @@ fn what_takes_the_place_of_a_listed_file_is_not_read() {
                 let tree = Tree::new("a: needle\n m: needle\n z: needle");
                 for (way, scope) in ways(&here(&tree)) {
                     let scope = if confined { scope.confine("") } else { scope };
-                    tree.add("m: needle");
+                    // A file of such a size is not searched before the walk is over.
+                    fs::write(tree.join("m"), "needle\n".repeat(200_000)).unwrap();
                     let search = Query::new("needle").scope(scope).compile().unwrap();
                     let mut found = Vec::new();
                     let token = CancelToken::new();
