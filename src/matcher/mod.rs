@@ -1,11 +1,13 @@
 //! From a [`Query`] to a compiled matcher, and from the engine's refusals to our errors.
 
+mod cache; // compiled patterns, kept
 mod pattern; // the regular expression of a query once more, and what it can cost
 mod stepped; // automata driven by hand
 mod threads; // a simulation, where those have no answer
 mod twin; // the pattern for text that is all ASCII
 mod watched; // a matcher together with the token that stops it
 
+pub use cache::PatternCache;
 pub(crate) use watched::Watched;
 
 use crate::cancel::CancelToken;
@@ -16,7 +18,8 @@ use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::time::Duration;
 use stepped::{Memory, Stepped};
 use watched::Cut;
 
@@ -26,6 +29,15 @@ const WORK_PER_LOOK: usize = 2 << 20;
 
 /// How many bytes may be stepped over before the token is asked, however little the pattern costs.
 const MAX_BYTES_PER_LOOK: usize = 8 << 10;
+
+/// How often, and how long each time, a worker waits for another that compiles what it needs: together
+/// for some times of what that takes at most.
+const MAX_WAITS: u32 = 500;
+const WAIT: Duration = Duration::from_micros(200);
+
+/// What is built beside the programs to be faster: whole automata and search for texts. An automaton
+/// may take a megabyte, but seldom does.
+const BYTES_BESIDE: usize = 256 << 10;
 
 /// A twin gets this part of what the engine's cache may take: its automata are small.
 const TWIN_SHARE: usize = 8;
@@ -51,6 +63,8 @@ struct Source {
     limits: Limits,
     work_per_look: usize,
     full: OnceLock<std::result::Result<Compiled, String>>,
+    /// Held by who compiles it.
+    compiling: Mutex<()>,
 }
 
 /// One pattern, compiled.
@@ -94,7 +108,8 @@ impl Matcher {
             let _ = full.set(Ok(compiled));
         }
         let (query, limits) = (query.clone(), limits.clone());
-        let source = Arc::new(Source { query, limits, work_per_look: WORK_PER_LOOK, full });
+        let (work_per_look, compiling) = (WORK_PER_LOOK, Mutex::default());
+        let source = Arc::new(Source { query, limits, work_per_look, full, compiling });
         Ok(Matcher::of(twin, source))
     }
 
@@ -126,6 +141,13 @@ impl Matcher {
         self.is_ascii.store(false, Ordering::Relaxed);
     }
 
+    /// What all its programs take, about, be they compiled or not yet. What a compiler takes at most
+    /// is a few times what it leaves, so that there is room for all of them.
+    fn estimated_bytes(&self) -> usize {
+        let bytes = twin::program_bytes(&self.source.query, &self.source.limits);
+        bytes.saturating_add(BYTES_BESIDE)
+    }
+
     fn is_ascii(&self) -> bool {
         self.is_ascii.load(Ordering::Relaxed)
     }
@@ -148,11 +170,21 @@ impl Clone for Matcher {
 
 impl Source {
     fn full(&self) -> &std::result::Result<Compiled, String> {
-        self.full.get_or_init(|| {
-            // There is a twin only where this cannot fail.
-            Compiled::new(self.work_per_look, &self.query, &self.limits)
-                .map_err(|error| error.to_string())
-        })
+        // Others wait meanwhile, but not for a thread that a forked child does not have.
+        let mut waits = 0;
+        let _compiling = loop {
+            match (self.full.get(), self.compiling.try_lock()) {
+                (Some(full), _) => return full,
+                (None, Err(TryLockError::WouldBlock)) if waits < MAX_WAITS => {
+                    waits += 1;
+                    std::thread::sleep(WAIT);
+                }
+                (None, lock) => break lock,
+            }
+        };
+        // There is a twin only where this cannot fail.
+        let full = Compiled::new(self.work_per_look, &self.query, &self.limits);
+        self.full.get_or_init(|| full.map_err(|error| error.to_string()))
     }
 }
 

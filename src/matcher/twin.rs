@@ -57,6 +57,19 @@ fn of_those_with(min_class_bytes: usize, query: &Query, limits: &Limits) -> Opti
     })
 }
 
+/// What a query's program takes at most, about.
+pub(super) fn program_bytes(query: &Query, limits: &Limits) -> usize {
+    let text: usize = query.patterns.iter().map(|text| text.len() + 1).sum();
+    if pattern::is_plain(query) {
+        return BYTES_AT_LEAST + BYTES_PER_BYTE * text;
+    }
+    let is_short = text <= MAX_PATTERN_BYTES;
+    let hir = is_short.then(|| pattern::parse(query, limits.max_nesting)).flatten();
+    let estimated = hir.map_or(usize::MAX, |hir| Weight::of(&hir).program_bytes());
+    // Of more than that, only that it was not refused is known.
+    if estimated > MAX_POSTPONED_BYTES { limits.max_regex_bytes } else { estimated }
+}
+
 /// How large a pattern is when all its repetitions are written out.
 #[derive(Clone, Copy, Default)]
 struct Weight {
@@ -350,16 +363,13 @@ mod tests {
         all
     }
 
-    /// How many random patterns; more with `PROPTEST_CASES`.
-    fn cases(few: u32) -> ProptestConfig {
-        let asked = std::env::var_os("PROPTEST_CASES").is_some();
-        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-        let cases = if asked { config.cases } else { few };
-        ProptestConfig { max_global_rejects: u32::MAX, cases, ..config }
-    }
-
     proptest! {
-        #![proptest_config(cases(400))]
+        // `PROPTEST_CASES` says how many.
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            max_global_rejects: u32::MAX,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn a_twin_finds_in_ascii_what_the_pattern_finds(

@@ -485,7 +485,8 @@ mod tests {
         let (query, limits) = (query.clone(), Limits::new());
         let mut full = Compiled::new(work_per_look, &query, &limits).ok()?;
         Arc::get_mut(&mut full.program)?.surely_affordable = 0;
-        Some(Arc::new(Source { query, limits, work_per_look, full: OnceLock::from(Ok(full)) }))
+        let (full, compiling) = (OnceLock::from(Ok(full)), std::sync::Mutex::default());
+        Some(Arc::new(Source { query, limits, work_per_look, full, compiling }))
     }
 
     fn compile(work: usize, query: &Query) -> Option<Matcher> {
