@@ -17,7 +17,7 @@ use crate::query::{Binary, Boundary, Case, MultiLine, Query, Terminator};
 use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::time::Duration;
 use stepped::{Memory, Stepped};
@@ -63,6 +63,10 @@ struct Source {
     limits: Limits,
     work_per_look: usize,
     full: OnceLock<std::result::Result<Compiled, String>>,
+    /// What tells of most lines that are not ASCII that nothing is in them.
+    hint: OnceLock<Option<RegexMatcher>>,
+    /// The bytes that were looked through to do without.
+    sifted: AtomicUsize,
     /// Held by who compiles it.
     compiling: Mutex<()>,
 }
@@ -102,15 +106,16 @@ impl Matcher {
     pub(crate) fn compile(query: &Query, limits: &Limits) -> Result<Matcher> {
         check_size(query, limits)?;
         let twin = twin::of(query, limits).and_then(|twin| Compiled::twin(&twin, limits));
-        let full = OnceLock::new();
-        if twin.is_none() {
-            let compiled = Compiled::new(WORK_PER_LOOK, query, limits)?;
-            let _ = full.set(Ok(compiled));
+        if let Some(twin) = twin {
+            return Ok(Matcher::with_twin(twin, query, limits));
         }
-        let (query, limits) = (query.clone(), limits.clone());
-        let (work_per_look, compiling) = (WORK_PER_LOOK, Mutex::default());
-        let source = Arc::new(Source { query, limits, work_per_look, full, compiling });
-        Ok(Matcher::of(twin, source))
+        let full = OnceLock::from(Ok(Compiled::new(WORK_PER_LOOK, query, limits)?));
+        Ok(Matcher::of(None, Arc::new(Source::new(WORK_PER_LOOK, query, limits, full))))
+    }
+
+    fn with_twin(twin: Compiled, query: &Query, limits: &Limits) -> Matcher {
+        let source = Source::new(WORK_PER_LOOK, query, limits, OnceLock::new());
+        Matcher::of(Some(twin), Arc::new(source))
     }
 
     fn of(twin: Option<Compiled>, source: Arc<Source>) -> Matcher {
@@ -152,6 +157,10 @@ impl Matcher {
         self.is_ascii.load(Ordering::Relaxed)
     }
 
+    fn is_full_compiled(&self) -> bool {
+        self.full.get().is_some() || self.source.full.get().is_some()
+    }
+
     /// Whoever needs it first compiles it.
     fn full(&self) -> std::result::Result<&Compiled, &str> {
         if let Some(full) = self.full.get() {
@@ -169,6 +178,22 @@ impl Clone for Matcher {
 }
 
 impl Source {
+    fn new(
+        work_per_look: usize,
+        query: &Query,
+        limits: &Limits,
+        full: OnceLock<std::result::Result<Compiled, String>>,
+    ) -> Source {
+        let (query, limits, hint) = (query.clone(), limits.clone(), OnceLock::new());
+        let (sifted, compiling) = (AtomicUsize::new(0), Mutex::default());
+        Source { query, limits, work_per_look, full, hint, sifted, compiling }
+    }
+
+    fn hint(&self) -> Option<&RegexMatcher> {
+        let compile = |hint: Query| builder(&hint, &self.limits).build_many(&hint.patterns).ok();
+        self.hint.get_or_init(|| twin::hint(&self.query, &self.limits).and_then(compile)).as_ref()
+    }
+
     fn full(&self) -> &std::result::Result<Compiled, String> {
         // Others wait meanwhile, but not for a thread that a forked child does not have.
         let mut waits = 0;

@@ -5,7 +5,7 @@
 
 use super::pattern;
 use crate::limits::Limits;
-use crate::query::{Case, Encoding, Query};
+use crate::query::{Boundary, Case, Encoding, Query};
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind, Look};
 use regex_syntax::utf8::Utf8Sequences;
 
@@ -46,8 +46,21 @@ fn of_those_with(min_class_bytes: usize, query: &Query, limits: &Limits) -> Opti
     if !pays || weight.program_bytes() > MAX_POSTPONED_BYTES.min(limits.max_regex_bytes) {
         return None;
     }
-    let mut writer = Writer::default();
-    writer.write(&pattern::strip(hir, pattern::terminators(query)))?;
+    rewritten(Beyond::Nothing, &hir, query)
+}
+
+/// A query that finds something in each line in which this one does, and in some more: any bytes
+/// beyond ASCII pass for any character there, and no border of words is one. It is only for queries that
+/// have a twin.
+pub(super) fn hint(query: &Query, limits: &Limits) -> Option<Query> {
+    let hir = rewritten(Beyond::Anything, &pattern::parse(query, limits.max_nesting)?, query)?;
+    let is_line = query.boundary == Boundary::Line;
+    Some(hir.boundary(if is_line { Boundary::Line } else { Boundary::Anywhere }))
+}
+
+fn rewritten(beyond: Beyond, hir: &Hir, query: &Query) -> Option<Query> {
+    let mut writer = Writer { beyond, text: String::new(), groups: 0 };
+    writer.write(&pattern::strip(hir.clone(), pattern::terminators(query)))?;
     Some(Query {
         patterns: vec![writer.text],
         fixed_strings: false,
@@ -55,6 +68,13 @@ fn of_those_with(min_class_bytes: usize, query: &Query, limits: &Limits) -> Opti
         unicode: false,
         ..query.clone()
     })
+}
+
+/// What a class has beyond ASCII.
+#[derive(Clone, Copy, PartialEq)]
+enum Beyond {
+    Nothing,
+    Anything,
 }
 
 /// What a query's program takes at most, about.
@@ -149,8 +169,8 @@ fn all_may_be_refused(mut ranges: impl Iterator<Item = (u32, u32)>) -> bool {
 
 /// Writes the pattern down again, without what is not in ASCII. regex-syntax would do that, but writes
 /// `(?:a{2})?` as `a{2}?`.
-#[derive(Default)]
 struct Writer {
+    beyond: Beyond,
     text: String,
     groups: u32,
 }
@@ -162,7 +182,9 @@ impl Writer {
             HirKind::Empty => self.text.push_str("(?:)"),
             HirKind::Literal(literal) => match &*literal.0 {
                 bytes if bytes.iter().copied().any(may_be_refused) => return None,
-                bytes if bytes.is_ascii() => bytes.iter().for_each(|&byte| self.byte(byte)),
+                bytes if bytes.is_ascii() || self.beyond == Beyond::Anything => {
+                    bytes.iter().for_each(|&byte| self.byte(byte))
+                }
                 _ => self.text.push_str(NEVER),
             },
             HirKind::Class(Class::Unicode(class)) => {
@@ -175,7 +197,10 @@ impl Writer {
                     class.ranges().iter().map(|range| (range.start().into(), range.end().into())),
                 )?;
             }
-            HirKind::Look(look) => self.text.push_str(assertion(*look)),
+            HirKind::Look(look) => self.text.push_str(match self.beyond {
+                Beyond::Anything if is_word_border(*look) => "(?:)",
+                _ => assertion(*look),
+            }),
             HirKind::Repetition(repetition) => {
                 let sub = &*repetition.sub;
                 match sub.kind() {
@@ -228,20 +253,29 @@ impl Writer {
         if all_may_be_refused(ranges.clone()) {
             return None;
         }
-        let before = self.text.len();
-        self.text.push('[');
-        for (start, end) in ranges.filter(|&(start, _)| start < 0x80) {
-            self.byte(start as u8);
-            self.text.push('-');
-            self.byte(end.min(0x7f) as u8);
+        let beyond = self.beyond == Beyond::Anything && ranges.clone().any(|(_, end)| end > 0x7f);
+        if beyond {
+            self.text.push_str(r"(?:[\x80-\xff]{1,4}|");
         }
-        if self.text.len() == before + 1 {
-            self.text.truncate(before);
-            self.text.push_str(NEVER);
-        } else {
-            self.text.push(']');
+        let ascii = ranges.filter(|&(start, _)| start < 0x80);
+        match ascii.clone().next() {
+            Some(_) => self.ascii(ascii.map(|(start, end)| (start, end.min(0x7f)))),
+            None => self.text.push_str(NEVER),
+        }
+        if beyond {
+            self.text.push(')');
         }
         Some(())
+    }
+
+    fn ascii(&mut self, ranges: impl Iterator<Item = (u32, u32)>) {
+        self.text.push('[');
+        for (start, end) in ranges {
+            self.byte(start as u8);
+            self.text.push('-');
+            self.byte(end as u8);
+        }
+        self.text.push(']');
     }
 
     fn byte(&mut self, byte: u8) {
@@ -254,6 +288,13 @@ impl Writer {
 
 /// A class with nothing in it.
 const NEVER: &str = "[a&&b]";
+
+fn is_word_border(look: Look) -> bool {
+    !matches!(
+        look,
+        Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF
+    )
+}
 
 /// Among ASCII the words of Unicode are those of ASCII; and in the twin these are all there are.
 fn assertion(look: Look) -> &'static str {
@@ -278,7 +319,7 @@ mod tests {
     use super::*;
     use crate::matcher::watched::sure;
     use crate::matcher::{Compiled, Matcher, WORK_PER_LOOK, builder};
-    use crate::query::{Binary, Boundary, MultiLine, Terminator};
+    use crate::query::{Binary, MultiLine, Terminator};
     use grep_matcher::{Captures as _, Match, Matcher as _};
     use grep_regex::RegexMatcher;
     use proptest::prelude::*;
@@ -409,6 +450,74 @@ mod tests {
                 prop_assert_eq!(groups(twin, text), groups(full, text), "{:?} {:?}", text, query);
             }
         }
+    }
+
+    fn mixed_text() -> impl Strategy<Value = String> {
+        let other = prop::sample::select(vec!["é", "ſ", "\u{212a}", "\u{a0}", "É", "€"]);
+        let piece = prop_oneof![4 => text(), 1 => other.prop_map(String::from)];
+        prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.join("\n"))
+    }
+
+    proptest! {
+        // `PROPTEST_CASES` says how many.
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            max_global_rejects: u32::MAX,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn what_finds_without_the_whole_pattern_finds_what_it_finds(
+            query in query(),
+            texts in prop::collection::vec(mixed_text(), 2),
+        ) {
+            let limits = Limits::new();
+            let twin = of_those_with(0, &query, &limits);
+            let twin = twin.and_then(|twin| Compiled::twin(&twin, &limits));
+            let Some(twin) = twin else { return Err(TestCaseError::reject("none")) };
+            let full = Compiled::new(WORK_PER_LOOK, &query, &limits);
+            let Ok(full) = full else { return Err(TestCaseError::fail("refused")) };
+            let token = crate::cancel::CancelToken::new();
+            let mut matcher = Matcher::with_twin(twin.clone(), &query, &limits);
+            for text in &texts {
+                // Line by line the searchers give no matcher more than one line.
+                let by_line = query.terminator == Terminator::Nul;
+                let lines: Vec<&str> = if by_line { text.split('\0').collect() } else { vec![text] };
+                for text in lines {
+                    for at in 0..=text.len() {
+                        // Where it had to be compiled it would answer from then on.
+                        if matcher.is_full_compiled() {
+                            matcher = Matcher::with_twin(twin.clone(), &query, &limits);
+                        }
+                        let watched = matcher.watched(&token);
+                        matcher.begin();
+                        matcher.show(text.as_bytes());
+                        let theirs = sure(full.engine.find_at(text.as_bytes(), at));
+                        let ours = watched.find_at(text.as_bytes(), at).unwrap_or(None);
+                        prop_assert_eq!(ours, theirs, "{:?} at {} {:?}", text, at, query);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_not_ascii_and_surely_does_not_match_needs_no_more() {
+        let query = Query::new(r"\w+_builder\b");
+        let Ok(matcher) = Matcher::compile(&query, &Limits::new()) else {
+            panic!("a good pattern")
+        };
+        let token = crate::cancel::CancelToken::new();
+        let watched = matcher.watched(&token);
+        let text = "a\n// naïve\nmy_builder()\n// größer\n".as_bytes();
+        matcher.begin();
+        matcher.show(text);
+        assert_eq!(watched.find_at(text, 0).unwrap_or(None), Some(Match::new(12, 22)));
+        assert_eq!(watched.find_at(text, 22).unwrap_or(None), None);
+        assert!(matcher.source.full.get().is_none());
+        let text = "größer_builder".as_bytes();
+        assert_eq!(watched.find_at(text, 0).unwrap_or(None), Some(Match::new(0, 16)));
+        assert!(matcher.source.full.get().is_some());
     }
 
     fn has_twin(query: &Query) -> bool {

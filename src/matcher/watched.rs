@@ -10,10 +10,16 @@ use grep_regex::{RegexCaptures, RegexMatcher};
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 /// How far behind a match the engine can look: a character.
 const LOOK_AHEAD_BYTES: usize = 4;
+
+/// How much text is looked through for letters that are not ASCII, and how much for one match, before
+/// the whole pattern is compiled after all: that takes some times as long.
+const MAX_SIFTED: usize = 16 << 20;
+const MAX_SIFTED_AT_ONCE: usize = 128 << 10;
 
 /// How far from the end of what can be afforded a line end is looked for.
 const MAX_TAIL_BYTES: usize = 4 << 10;
@@ -188,10 +194,70 @@ impl<'a> Watched<'a> {
 
     #[inline(always)]
     fn search<A: Answer>(&self, haystack: &[u8], at: usize) -> io::Result<Option<A>> {
-        let compiled = self.compiled()?;
+        if self.compiled.get().is_twin
+            && !self.matcher.is_ascii()
+            && let Some(found) = self.sift(haystack, at)?
+        {
+            return Ok(found);
+        }
+        self.ask(self.compiled()?, haystack, at)
+    }
+
+    #[inline(always)]
+    fn ask<A: Answer>(
+        &self,
+        compiled: &Compiled,
+        haystack: &[u8],
+        at: usize,
+    ) -> io::Result<Option<A>> {
         match haystack.len() - at <= self.affordable.get() {
             true => self.search_near(compiled, haystack, at),
             false => self.search_far(compiled, haystack, at),
+        }
+    }
+
+    /// Searches a text that has a few letters which are not ASCII, without the whole pattern as long as
+    /// nothing in their lines may match: the twin answers for what is between these lines. `None` where
+    /// the whole pattern has to answer, or would have been compiled in the meantime.
+    #[cold]
+    fn sift<A: Answer>(&self, haystack: &[u8], mut at: usize) -> io::Result<Option<Option<A>>> {
+        let (Some(twin), false) = (&self.matcher.twin, self.matcher.is_full_compiled()) else {
+            return Ok(None);
+        };
+        let Some(Cut::BeforeLf) = twin.program.cut else { return Ok(None) };
+        // What stands before may be seen by an assertion.
+        let mut start = haystack[..at].rfind_byte(b'\n').map_or(0, |end| end + 1);
+        if !haystack[start..at].is_ascii() || haystack.len() - at > MAX_SIFTED_AT_ONCE {
+            return Ok(None);
+        }
+        loop {
+            let ascii = haystack[at..].find_non_ascii_byte().map(|place| at + place);
+            let sifted = ascii.unwrap_or(haystack.len()) - start;
+            if self.matcher.source.sifted.fetch_add(sifted, Ordering::Relaxed) > MAX_SIFTED {
+                return Ok(None);
+            }
+            let Some(other) = ascii else {
+                return self.ask(twin, haystack, at).map(Some);
+            };
+            if let Some(end) = haystack[at..other].rfind_byte(b'\n').map(|end| at + end) {
+                if let Some(found) = self.ask(twin, &haystack[..end], at)? {
+                    return Ok(Some(Some(found)));
+                }
+                at = end + 1;
+            }
+            let end = haystack[other..].find_byte(b'\n').map(|end| other + end);
+            let line = &haystack[..end.unwrap_or(haystack.len())];
+            let hint = self.matcher.source.hint();
+            let may_match =
+                |hint| sure(grep_matcher::Matcher::shortest_match_at(hint, line, at)).is_some();
+            let is_long = line.len() - at > self.affordable.get();
+            if is_long || hint.is_none_or(may_match) {
+                return Ok(None);
+            }
+            self.count(line.len() - at)?;
+            let Some(end) = end else { return Ok(Some(None)) };
+            at = end + 1;
+            start = at;
         }
     }
 
@@ -482,11 +548,10 @@ mod tests {
 
     /// The pattern itself, with nothing left for later.
     fn source(work_per_look: usize, query: &Query) -> Option<Arc<Source>> {
-        let (query, limits) = (query.clone(), Limits::new());
-        let mut full = Compiled::new(work_per_look, &query, &limits).ok()?;
+        let limits = Limits::new();
+        let mut full = Compiled::new(work_per_look, query, &limits).ok()?;
         Arc::get_mut(&mut full.program)?.surely_affordable = 0;
-        let (full, compiling) = (OnceLock::from(Ok(full)), std::sync::Mutex::default());
-        Some(Arc::new(Source { query, limits, work_per_look, full, compiling }))
+        Some(Arc::new(Source::new(work_per_look, query, &limits, OnceLock::from(Ok(full)))))
     }
 
     fn compile(work: usize, query: &Query) -> Option<Matcher> {
