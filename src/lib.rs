@@ -64,6 +64,7 @@ pub use cancel::{CancelGuard, CancelToken, Stop};
 pub use collect::{End, Outcome, Summary};
 pub use error::{Diagnostic, Diagnostics, Error, ErrorCode, Reason, Result};
 pub use limits::{Limits, WalkLimits};
+pub use matcher::PatternCache;
 pub use matches::{FileMatches, Line, LineKind, Span};
 pub use pool::Pool;
 pub use progress::Progress;

@@ -277,7 +277,8 @@ impl Scanner {
         let searcher = &mut self.searcher;
         let token = visit.token;
         let matcher = &self.matcher.watched(token);
-        let watch = Watch { token: visit.token, stopped: &stopped };
+        let watch = Watch { token: visit.token, stopped: &stopped, matcher: &self.matcher };
+        self.matcher.begin();
         let result = match visit.render.take() {
             _ if self.searches_nothing => Ok(()),
             Some(render) => render.render(
@@ -357,7 +358,10 @@ impl Input<'_> {
                 let reader = io::BufReader::with_capacity(STDIN_BUFFER_BYTES, reader);
                 return searcher.search_reader(matcher, reader, sink);
             }
-            Input::Slice(bytes) => return searcher.search_slice(matcher, bytes, sink),
+            Input::Slice(bytes) => {
+                watch.show_all(bytes);
+                return searcher.search_slice(matcher, bytes, sink);
+            }
             Input::Whole(file) => file,
         };
         let mut bytes = Vec::new();
@@ -371,11 +375,12 @@ impl Input<'_> {
     }
 }
 
-/// The token of a search, and what it said.
+/// The token of a search, and what it said; and who is to know what is read.
 #[derive(Clone, Copy)]
 struct Watch<'a> {
     token: &'a CancelToken,
     stopped: &'a Cell<Option<Stop>>,
+    matcher: &'a Matcher,
 }
 
 impl Watch<'_> {
@@ -384,6 +389,15 @@ impl Watch<'_> {
             self.stopped.set(Some(stop));
         }
         self.stopped.get().is_none()
+    }
+
+    /// Before a text in memory is searched. A large one is not looked through for its letters: its
+    /// first line may be all that is wanted.
+    fn show_all(self, bytes: &[u8]) {
+        match bytes.len() <= READ_BYTES {
+            true => self.matcher.show(bytes),
+            false => self.matcher.end(),
+        }
     }
 }
 
@@ -462,6 +476,7 @@ impl<R: Read> Read for StoppableReader<'_, R> {
                 Err(error) => return Err(error),
             }
         }
+        self.watch.matcher.show(&buffer[..filled]);
         Ok(filled)
     }
 }

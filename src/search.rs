@@ -6,7 +6,7 @@ use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
 use crate::haystack::{self, OpenError, Place};
 use crate::hunt::{Held, Hunt, Room, Size, Worked};
 use crate::limits::Limits;
-use crate::matcher::Matcher;
+use crate::matcher::{Matcher, PatternCache};
 use crate::matches::{FileMatches, LineKind};
 use crate::ordered::{Lost, Ordered, Weigh};
 use crate::pool::Pool;
@@ -28,6 +28,7 @@ pub struct SearchBuilder {
     query: Query,
     scope: Option<Scope>,
     limits: Limits,
+    cache: Option<PatternCache>,
 }
 
 impl Query {
@@ -53,7 +54,7 @@ impl Query {
 
 impl SearchBuilder {
     fn new(query: Query) -> SearchBuilder {
-        SearchBuilder { query, scope: None, limits: Limits::default() }
+        SearchBuilder { query, scope: None, limits: Limits::default(), cache: None }
     }
 
     /// Where to look. Default: nowhere; only single files and bytes can then be searched.
@@ -65,6 +66,13 @@ impl SearchBuilder {
     /// How much to keep, hold and build. Default: [`Limits::new`].
     pub fn limits(mut self, limits: Limits) -> SearchBuilder {
         self.limits = limits;
+        self
+    }
+
+    /// Takes the compiled patterns from this cache if they are there, and else leaves them there.
+    /// Default: none.
+    pub fn cache(mut self, cache: &PatternCache) -> SearchBuilder {
+        self.cache = Some(cache.clone());
         self
     }
 
@@ -90,7 +98,7 @@ impl SearchBuilder {
 
     /// Compiles combinations of options, too, that the engine does not get right.
     pub(crate) fn compile_unchecked(self) -> Result<Search> {
-        let SearchBuilder { query, scope, limits } = self;
+        let SearchBuilder { query, scope, limits, cache } = self;
         if limits.max_line_buffer_bytes == 0 || limits.max_multi_line_bytes == 0 {
             let message = "with no room for a line nothing can be searched";
             return Err(Error::new(ErrorCode::InvalidOption, message)
@@ -103,7 +111,10 @@ impl SearchBuilder {
             return Err(Error::new(ErrorCode::InvalidOption, message)
                 .with_hint("ask for fewer, or raise `Limits::max_context_lines`"));
         }
-        let matcher = Matcher::compile(&query, &limits)?;
+        let matcher = match cache {
+            Some(cache) => cache.compile(&query, &limits)?,
+            None => Matcher::compile(&query, &limits)?,
+        };
         // The first scanner finds what else is wrong with the query, and is the first to be used.
         let scanner = Scanner::new(&query, &limits, matcher.clone())?;
         let engine = Engine { query, limits, matcher, idle: Mutex::new(vec![scanner]) };

@@ -1,10 +1,13 @@
 //! From a [`Query`] to a compiled matcher, and from the engine's refusals to our errors.
 
+mod cache; // compiled patterns, kept
 mod pattern; // the regular expression of a query once more, and what it can cost
 mod stepped; // automata driven by hand
 mod threads; // a simulation, where those have no answer
+mod twin; // the pattern for text that is all ASCII
 mod watched; // a matcher together with the token that stops it
 
+pub use cache::PatternCache;
 pub(crate) use watched::Watched;
 
 use crate::cancel::CancelToken;
@@ -14,7 +17,9 @@ use crate::query::{Binary, Boundary, Case, MultiLine, Query, Terminator};
 use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::time::Duration;
 use stepped::{Memory, Stepped};
 use watched::Cut;
 
@@ -25,12 +30,53 @@ const WORK_PER_LOOK: usize = 2 << 20;
 /// How many bytes may be stepped over before the token is asked, however little the pattern costs.
 const MAX_BYTES_PER_LOOK: usize = 8 << 10;
 
-/// A compiled query. Clones share the program but not the caches that it runs with, so each
+/// How often, and how long each time, a worker waits for another that compiles what it needs: together
+/// for some times of what that takes at most.
+const MAX_WAITS: u32 = 500;
+const WAIT: Duration = Duration::from_micros(200);
+
+/// What is built beside the programs to be faster: whole automata and search for texts. An automaton
+/// may take a megabyte, but seldom does.
+const BYTES_BESIDE: usize = 256 << 10;
+
+/// A twin gets this part of what the engine's cache may take: its automata are small.
+const TWIN_SHARE: usize = 8;
+
+/// A compiled query. Clones share the programs but not the caches that they run with, so each
 /// worker holds one of its own.
+///
+/// Where the pattern takes long to compile, its twin for ASCII is compiled in its place, and the
+/// pattern itself once a text is met that is not all ASCII. Whoever searches says so: see
+/// [`begin`](Matcher::begin).
 pub(crate) struct Matcher {
+    twin: Option<Compiled>,
+    /// For every text.
+    full: OnceLock<Compiled>,
+    source: Arc<Source>,
+    /// Whether what is shown of a text is known to be ASCII; never without a twin.
+    is_ascii: AtomicBool,
+}
+
+/// What the pattern itself is compiled from, and what came of it, for all clones.
+struct Source {
+    query: Query,
+    limits: Limits,
+    work_per_look: usize,
+    full: OnceLock<std::result::Result<Compiled, String>>,
+    /// What tells of most lines that are not ASCII that nothing is in them.
+    hint: OnceLock<Option<RegexMatcher>>,
+    /// The bytes that were looked through to do without.
+    sifted: AtomicUsize,
+    /// Held by who compiles it.
+    compiling: Mutex<()>,
+}
+
+/// One pattern, compiled.
+struct Compiled {
     engine: RegexMatcher,
     program: Arc<Program>,
     memory: Mutex<Memory>,
+    is_twin: bool,
 }
 
 /// What is known of a query beyond the engine's program, as soon as somebody has to know.
@@ -58,11 +104,117 @@ struct Measured {
 
 impl Matcher {
     pub(crate) fn compile(query: &Query, limits: &Limits) -> Result<Matcher> {
-        Matcher::compile_for(WORK_PER_LOOK, query, limits)
+        check_size(query, limits)?;
+        let twin = twin::of(query, limits).and_then(|twin| Compiled::twin(&twin, limits));
+        if let Some(twin) = twin {
+            return Ok(Matcher::with_twin(twin, query, limits));
+        }
+        let full = OnceLock::from(Ok(Compiled::new(WORK_PER_LOOK, query, limits)?));
+        Ok(Matcher::of(None, Arc::new(Source::new(WORK_PER_LOOK, query, limits, full))))
     }
 
-    fn compile_for(work_per_look: usize, query: &Query, limits: &Limits) -> Result<Matcher> {
-        check_size(query, limits)?;
+    fn with_twin(twin: Compiled, query: &Query, limits: &Limits) -> Matcher {
+        let source = Source::new(WORK_PER_LOOK, query, limits, OnceLock::new());
+        Matcher::of(Some(twin), Arc::new(source))
+    }
+
+    fn of(twin: Option<Compiled>, source: Arc<Source>) -> Matcher {
+        Matcher { twin, full: OnceLock::new(), source, is_ascii: AtomicBool::new(false) }
+    }
+
+    /// This matcher, stopped by a token.
+    pub(crate) fn watched<'a>(&'a self, token: &'a CancelToken) -> Watched<'a> {
+        Watched::new(self, token)
+    }
+
+    /// Before a text of which nothing has been seen: all that is searched until the next one has to
+    /// be [shown](Matcher::show) before, or else [`end`](Matcher::end) be called.
+    pub(crate) fn begin(&self) {
+        self.is_ascii.store(self.twin.is_some(), Ordering::Relaxed);
+    }
+
+    /// The text goes on with these bytes.
+    #[inline]
+    pub(crate) fn show(&self, bytes: &[u8]) {
+        if self.is_ascii.load(Ordering::Relaxed) && !bytes.is_ascii() {
+            self.end();
+        }
+    }
+
+    /// Of what is searched from here on nothing is known.
+    pub(crate) fn end(&self) {
+        self.is_ascii.store(false, Ordering::Relaxed);
+    }
+
+    /// What all its programs take, about, be they compiled or not yet. What a compiler takes at most
+    /// is a few times what it leaves, so that there is room for all of them.
+    fn estimated_bytes(&self) -> usize {
+        let bytes = twin::program_bytes(&self.source.query, &self.source.limits);
+        bytes.saturating_add(BYTES_BESIDE)
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.is_ascii.load(Ordering::Relaxed)
+    }
+
+    fn is_full_compiled(&self) -> bool {
+        self.full.get().is_some() || self.source.full.get().is_some()
+    }
+
+    /// Whoever needs it first compiles it.
+    fn full(&self) -> std::result::Result<&Compiled, &str> {
+        if let Some(full) = self.full.get() {
+            return Ok(full);
+        }
+        let full = self.source.full().as_ref().map_err(String::as_str)?;
+        Ok(self.full.get_or_init(|| full.clone()))
+    }
+}
+
+impl Clone for Matcher {
+    fn clone(&self) -> Matcher {
+        Matcher::of(self.twin.clone(), Arc::clone(&self.source))
+    }
+}
+
+impl Source {
+    fn new(
+        work_per_look: usize,
+        query: &Query,
+        limits: &Limits,
+        full: OnceLock<std::result::Result<Compiled, String>>,
+    ) -> Source {
+        let (query, limits, hint) = (query.clone(), limits.clone(), OnceLock::new());
+        let (sifted, compiling) = (AtomicUsize::new(0), Mutex::default());
+        Source { query, limits, work_per_look, full, hint, sifted, compiling }
+    }
+
+    fn hint(&self) -> Option<&RegexMatcher> {
+        let compile = |hint: Query| builder(&hint, &self.limits).build_many(&hint.patterns).ok();
+        self.hint.get_or_init(|| twin::hint(&self.query, &self.limits).and_then(compile)).as_ref()
+    }
+
+    fn full(&self) -> &std::result::Result<Compiled, String> {
+        // Others wait meanwhile, but not for a thread that a forked child does not have.
+        let mut waits = 0;
+        let _compiling = loop {
+            match (self.full.get(), self.compiling.try_lock()) {
+                (Some(full), _) => return full,
+                (None, Err(TryLockError::WouldBlock)) if waits < MAX_WAITS => {
+                    waits += 1;
+                    std::thread::sleep(WAIT);
+                }
+                (None, lock) => break lock,
+            }
+        };
+        // There is a twin only where this cannot fail.
+        let full = Compiled::new(self.work_per_look, &self.query, &self.limits);
+        self.full.get_or_init(|| full.map_err(|error| error.to_string()))
+    }
+}
+
+impl Compiled {
+    fn new(work_per_look: usize, query: &Query, limits: &Limits) -> Result<Compiled> {
         let engine = builder(query, limits).build_many(&query.patterns).map_err(|error| {
             let text = error.to_string();
             refusal(query, limits, &error).with_engine_text(text)
@@ -78,19 +230,23 @@ impl Matcher {
             measured: OnceLock::new(),
             stepped: OnceLock::new(),
         };
-        Ok(Matcher { engine, program: Arc::new(program), memory: Mutex::default() })
+        let (program, memory) = (Arc::new(program), Mutex::default());
+        Ok(Compiled { engine, program, memory, is_twin: false })
     }
 
-    /// This matcher, stopped by a token.
-    pub(crate) fn watched<'a>(&'a self, token: &'a CancelToken) -> Watched<'a> {
-        Watched::new(self, token)
+    /// What the twin of a query comes to; `None` means that the query has to do without.
+    fn twin(query: &Query, limits: &Limits) -> Option<Compiled> {
+        let limits = limits.clone().max_dfa_bytes(limits.max_dfa_bytes / TWIN_SHARE);
+        let compiled = Compiled::new(WORK_PER_LOOK, query, &limits).ok()?;
+        compiled.program.measured();
+        Some(Compiled { is_twin: true, ..compiled })
     }
 }
 
-impl Clone for Matcher {
-    fn clone(&self) -> Matcher {
+impl Clone for Compiled {
+    fn clone(&self) -> Compiled {
         let (engine, program) = (self.engine.clone(), Arc::clone(&self.program));
-        Matcher { engine, program, memory: Mutex::default() }
+        Compiled { engine, program, memory: Mutex::default(), is_twin: self.is_twin }
     }
 }
 

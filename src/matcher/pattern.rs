@@ -12,12 +12,15 @@ use regex_syntax::hir::{
 /// What a class of characters counts for: the longest character has four bytes.
 const CLASS_WIDTH: usize = 5;
 
+/// No limit allows more.
+const MAX_NESTING: u32 = 250;
+
 /// `None` for patterns that the engine has refused.
 pub(super) fn hir(query: &Query) -> Option<Hir> {
     let hir = if is_plain(query) {
         Hir::alternation(query.patterns.iter().map(|text| Hir::literal(text.as_bytes())).collect())
     } else {
-        strip(parse(query)?, terminators(query))
+        strip(parse(query, MAX_NESTING)?, terminators(query))
     };
     let crlf = query.terminator == Terminator::Crlf;
     let (before, after) = match (query.boundary, crlf, query.unicode) {
@@ -36,13 +39,15 @@ pub(super) fn is_plain(query: &Query) -> bool {
     query.case == Case::Sensitive && (query.fixed_strings || query.patterns.iter().all(is_text))
 }
 
-fn parse(query: &Query) -> Option<Hir> {
+/// The patterns as one, before anything is taken from their classes. `None` for what is refused.
+pub(super) fn parse(query: &Query, max_nesting: u32) -> Option<Hir> {
     let group = |text: &String| match query.fixed_strings {
         true => format!("(?:{})", regex_syntax::escape(text)),
         false => format!("(?:{text})"),
     };
     let joined = query.patterns.iter().map(group).collect::<Vec<_>>().join("|");
-    let ast = ast::parse::Parser::new().parse(&joined).ok()?;
+    let mut parser = ast::parse::ParserBuilder::new().nest_limit(max_nesting).build();
+    let ast = parser.parse(&joined).ok()?;
     let insensitive = match query.case {
         Case::Sensitive => false,
         Case::Insensitive => true,
@@ -103,7 +108,7 @@ impl ast::Visitor for Letters {
 }
 
 /// The bytes that no class may hold, so that no match spans lines.
-fn terminators(query: &Query) -> &'static [u8] {
+pub(super) fn terminators(query: &Query) -> &'static [u8] {
     match (query.multi_line, query.terminator) {
         (MultiLine::Off, Terminator::Lf) => b"\n",
         (MultiLine::Off, Terminator::Crlf) => b"\r\n",
@@ -112,7 +117,7 @@ fn terminators(query: &Query) -> &'static [u8] {
     }
 }
 
-fn strip(hir: Hir, bytes: &[u8]) -> Hir {
+pub(super) fn strip(hir: Hir, bytes: &[u8]) -> Hir {
     if bytes.is_empty() {
         return hir;
     }

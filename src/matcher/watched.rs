@@ -2,7 +2,7 @@
 
 use super::stepped::Memory;
 use super::threads::NOWHERE;
-use super::{Matcher, Measured};
+use super::{Compiled, Matcher, Measured};
 use crate::cancel::CancelToken;
 use bstr::ByteSlice;
 use grep_matcher::{ByteSet, Captures, LineMatchKind, LineTerminator, Match};
@@ -10,10 +10,16 @@ use grep_regex::{RegexCaptures, RegexMatcher};
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 /// How far behind a match the engine can look: a character.
 const LOOK_AHEAD_BYTES: usize = 4;
+
+/// How much text is looked through for letters that are not ASCII, and how much for one match, before
+/// the whole pattern is compiled after all: that takes some times as long.
+const MAX_SIFTED: usize = 16 << 20;
+const MAX_SIFTED_AT_ONCE: usize = 128 << 10;
 
 /// How far from the end of what can be afforded a line end is looked for.
 const MAX_TAIL_BYTES: usize = 4 << 10;
@@ -23,6 +29,8 @@ const MAX_TAIL_BYTES: usize = 4 << 10;
 pub(crate) struct Watched<'a> {
     matcher: &'a Matcher,
     token: &'a CancelToken,
+    /// Who answers, as of the last question.
+    compiled: Cell<&'a Compiled>,
     /// The longest span that the engine is given at once, as far as that is known.
     affordable: Cell<usize>,
     /// The bytes that have been searched since the token was asked.
@@ -113,14 +121,51 @@ impl Answer for Line {
     }
 }
 
-fn sure<T>(result: Result<T, grep_matcher::NoError>) -> T {
+pub(super) fn sure<T>(result: Result<T, grep_matcher::NoError>) -> T {
     result.expect("this engine's error type has no public way to be made")
+}
+
+impl Compiled {
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        // It is as good as new after a panic: whoever uses it begins anew.
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn groups(&self) -> Groups {
+        let engine = sure(grep_matcher::Matcher::new_captures(&self.engine));
+        Groups { engine, of_twin: self.is_twin, stepped: None }
+    }
 }
 
 impl<'a> Watched<'a> {
     pub(super) fn new(matcher: &'a Matcher, token: &'a CancelToken) -> Watched<'a> {
-        let affordable = Cell::new(matcher.program.affordable_bytes());
-        Watched { matcher, token, affordable, searched: Cell::new(0) }
+        // What is asked about the pattern the twin knows as well; so nobody compiles for that.
+        let compiled = matcher.twin.as_ref().or_else(|| matcher.full().ok());
+        let compiled = compiled.expect("a matcher without a twin has been compiled");
+        let affordable = Cell::new(compiled.program.affordable_bytes());
+        let compiled = Cell::new(compiled);
+        Watched { matcher, token, compiled, affordable, searched: Cell::new(0) }
+    }
+
+    /// The twin as long as the text is known to be ASCII.
+    #[inline(always)]
+    fn compiled(&self) -> io::Result<&'a Compiled> {
+        let compiled = self.compiled.get();
+        match compiled.is_twin == self.matcher.is_ascii() {
+            true => Ok(compiled),
+            false => self.turn(),
+        }
+    }
+
+    #[cold]
+    fn turn(&self) -> io::Result<&'a Compiled> {
+        let compiled = match &self.matcher.twin {
+            Some(twin) if self.matcher.is_ascii() => twin,
+            _ => self.matcher.full().map_err(io::Error::other)?,
+        };
+        self.affordable.set(compiled.program.affordable_bytes());
+        self.compiled.set(compiled);
+        Ok(compiled)
     }
 
     fn ask_token(&self) -> io::Result<()> {
@@ -149,15 +194,83 @@ impl<'a> Watched<'a> {
 
     #[inline(always)]
     fn search<A: Answer>(&self, haystack: &[u8], at: usize) -> io::Result<Option<A>> {
+        if self.compiled.get().is_twin
+            && !self.matcher.is_ascii()
+            && let Some(found) = self.sift(haystack, at)?
+        {
+            return Ok(found);
+        }
+        self.ask(self.compiled()?, haystack, at)
+    }
+
+    #[inline(always)]
+    fn ask<A: Answer>(
+        &self,
+        compiled: &Compiled,
+        haystack: &[u8],
+        at: usize,
+    ) -> io::Result<Option<A>> {
         match haystack.len() - at <= self.affordable.get() {
-            true => self.search_near(haystack, at),
-            false => self.search_far(haystack, at),
+            true => self.search_near(compiled, haystack, at),
+            false => self.search_far(compiled, haystack, at),
+        }
+    }
+
+    /// Searches a text that has a few letters which are not ASCII, without the whole pattern as long as
+    /// nothing in their lines may match: the twin answers for what is between these lines. `None` where
+    /// the whole pattern has to answer, or would have been compiled in the meantime.
+    #[cold]
+    fn sift<A: Answer>(&self, haystack: &[u8], mut at: usize) -> io::Result<Option<Option<A>>> {
+        let (Some(twin), false) = (&self.matcher.twin, self.matcher.is_full_compiled()) else {
+            return Ok(None);
+        };
+        let Some(Cut::BeforeLf) = twin.program.cut else { return Ok(None) };
+        // What stands before may be seen by an assertion.
+        let mut start = haystack[..at].rfind_byte(b'\n').map_or(0, |end| end + 1);
+        if !haystack[start..at].is_ascii() || haystack.len() - at > MAX_SIFTED_AT_ONCE {
+            return Ok(None);
+        }
+        loop {
+            let ascii = haystack[at..].find_non_ascii_byte().map(|place| at + place);
+            let sifted = ascii.unwrap_or(haystack.len()) - start;
+            if self.matcher.source.sifted.fetch_add(sifted, Ordering::Relaxed) > MAX_SIFTED {
+                return Ok(None);
+            }
+            let Some(other) = ascii else {
+                return self.ask(twin, haystack, at).map(Some);
+            };
+            if let Some(end) = haystack[at..other].rfind_byte(b'\n').map(|end| at + end) {
+                if let Some(found) = self.ask(twin, &haystack[..end], at)? {
+                    return Ok(Some(Some(found)));
+                }
+                at = end + 1;
+            }
+            let end = haystack[other..].find_byte(b'\n').map(|end| other + end);
+            let line = &haystack[..end.unwrap_or(haystack.len())];
+            let hint = self.matcher.source.hint();
+            let may_match =
+                |hint| sure(grep_matcher::Matcher::shortest_match_at(hint, line, at)).is_some();
+            let is_long = line.len() - at > self.affordable.get();
+            if is_long || hint.is_none_or(may_match) {
+                return Ok(None);
+            }
+            self.count(line.len() - at)?;
+            let Some(end) = end else { return Ok(Some(None)) };
+            at = end + 1;
+            start = at;
         }
     }
 
     #[inline(always)]
-    fn search_near<A: Answer>(&self, haystack: &[u8], at: usize) -> io::Result<Option<A>> {
-        let found = A::ask(&self.matcher.engine, haystack, at);
+    fn search_near<A: Answer>(
+        &self,
+        compiled: &Compiled,
+        haystack: &[u8],
+        at: usize,
+    ) -> io::Result<Option<A>> {
+        // The beginning will do: to look at all of it each time would be too much.
+        debug_assert!(!compiled.is_twin || haystack[at..].iter().take(1 << 10).all(u8::is_ascii));
+        let found = A::ask(&compiled.engine, haystack, at);
         let end = found.as_ref().map_or(haystack.len(), A::end);
         self.count(end.saturating_sub(at))?;
         Ok(found)
@@ -168,8 +281,13 @@ impl<'a> Watched<'a> {
     /// be: what begins before the overlap is in the window with all that counts. If there is no such
     /// thing as the longest match, the rest is stepped through.
     #[cold]
-    fn search_far<A: Answer>(&self, haystack: &[u8], mut at: usize) -> io::Result<Option<A>> {
-        let program = &self.matcher.program;
+    fn search_far<A: Answer>(
+        &self,
+        compiled: &Compiled,
+        haystack: &[u8],
+        mut at: usize,
+    ) -> io::Result<Option<A>> {
+        let program = &compiled.program;
         let &Measured { affordable_bytes: most, max_match_bytes, .. } = program.measured();
         self.affordable.set(most);
         let reach = max_match_bytes.map(|bytes| bytes.saturating_add(LOOK_AHEAD_BYTES));
@@ -177,18 +295,18 @@ impl<'a> Watched<'a> {
         while haystack.len() - at > most {
             let end = at + most;
             if let Some(end) = program.cut.and_then(|cut| cut.last(haystack, at..end)) {
-                if let Some(found) = self.search_near(&haystack[..end], at)? {
+                if let Some(found) = self.search_near(compiled, &haystack[..end], at)? {
                     return Ok(Some(found));
                 }
                 at = end + 1;
             } else if let Some(reach) = reach {
-                let found = self.search_near::<Match>(&haystack[..end], at)?;
+                let found = self.search_near::<Match>(compiled, &haystack[..end], at)?;
                 if let Some(found) = found.filter(|found| found.start() <= end - reach) {
                     return Ok(Some(A::of_match(found)));
                 }
                 at = end - reach + 1;
             } else if let Some(stepped) = program.stepped() {
-                let memory = &mut *self.memory();
+                let memory = &mut *compiled.memory();
                 let (span, ask) = (at..haystack.len(), || self.ask_token());
                 let found = stepped.find(memory, haystack, span, A::ANY_END, &ask)?;
                 return Ok(found.map(A::of_match));
@@ -196,24 +314,26 @@ impl<'a> Watched<'a> {
                 break;
             }
         }
-        self.search_near(haystack, at)
-    }
-
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        // It is as good as new after a panic: whoever uses it begins anew.
-        self.matcher.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.search_near(compiled, haystack, at)
     }
 
     /// Finds the match first, so that the groups are sought in it alone.
     #[cold]
-    fn captures_far(&self, haystack: &[u8], at: usize, groups: &mut Groups) -> io::Result<bool> {
-        let Some(found) = self.search_far::<Match>(haystack, at)? else { return Ok(false) };
-        let most = self.matcher.program.measured().affordable_bytes;
+    fn captures_far(
+        &self,
+        compiled: &Compiled,
+        haystack: &[u8],
+        at: usize,
+        groups: &mut Groups,
+    ) -> io::Result<bool> {
+        let found = self.search_far::<Match>(compiled, haystack, at)?;
+        let Some(found) = found else { return Ok(false) };
+        let most = compiled.program.measured().affordable_bytes;
         let end = haystack.len().min(found.end() + LOOK_AHEAD_BYTES);
-        let stepped = self.matcher.program.stepped();
+        let stepped = compiled.program.stepped();
         if end - found.start() <= most || stepped.is_none() {
             let groups = &mut groups.engine;
-            let engine = &self.matcher.engine;
+            let engine = &compiled.engine;
             sure(grep_matcher::Matcher::captures_at(
                 engine,
                 &haystack[..end],
@@ -226,7 +346,7 @@ impl<'a> Watched<'a> {
             }
         }
         let Some(stepped) = stepped else { return Ok(false) };
-        let memory = &mut *self.memory();
+        let memory = &mut *compiled.memory();
         groups.stepped = stepped.groups(memory, haystack, found, &|| self.ask_token())?;
         Ok(groups.stepped.is_some())
     }
@@ -252,16 +372,19 @@ impl grep_matcher::Matcher for Watched<'_> {
     }
 
     fn new_captures(&self) -> io::Result<Groups> {
-        let engine = sure(grep_matcher::Matcher::new_captures(&self.matcher.engine));
-        Ok(Groups { engine, stepped: None })
+        Ok(self.compiled.get().groups())
     }
 
     fn captures_at(&self, haystack: &[u8], at: usize, groups: &mut Groups) -> io::Result<bool> {
+        let compiled = self.compiled()?;
         groups.stepped = None;
-        if haystack.len() - at > self.affordable.get() {
-            return self.captures_far(haystack, at, groups);
+        if groups.of_twin != compiled.is_twin {
+            *groups = compiled.groups();
         }
-        let (engine, inner) = (&self.matcher.engine, &mut groups.engine);
+        if haystack.len() - at > self.affordable.get() {
+            return self.captures_far(compiled, haystack, at, groups);
+        }
+        let (engine, inner) = (&compiled.engine, &mut groups.engine);
         let found = sure(grep_matcher::Matcher::captures_at(engine, haystack, at, inner));
         let end = inner.get(0).filter(|_| found).map_or(haystack.len(), |found| found.end());
         self.count(end - at)?;
@@ -269,19 +392,19 @@ impl grep_matcher::Matcher for Watched<'_> {
     }
 
     fn capture_count(&self) -> usize {
-        self.matcher.engine.capture_count()
+        self.compiled.get().engine.capture_count()
     }
 
     fn capture_index(&self, name: &str) -> Option<usize> {
-        self.matcher.engine.capture_index(name)
+        self.compiled.get().engine.capture_index(name)
     }
 
     fn line_terminator(&self) -> Option<LineTerminator> {
-        self.matcher.engine.line_terminator()
+        self.compiled.get().engine.line_terminator()
     }
 
     fn non_matching_bytes(&self) -> Option<&ByteSet> {
-        self.matcher.engine.non_matching_bytes()
+        self.compiled.get().engine.non_matching_bytes()
     }
 }
 
@@ -289,6 +412,7 @@ impl grep_matcher::Matcher for Watched<'_> {
 #[derive(Debug)]
 pub(crate) struct Groups {
     engine: RegexCaptures,
+    of_twin: bool,
     /// Two slots for each group.
     stepped: Option<Vec<usize>>,
 }
@@ -348,12 +472,14 @@ fn is_clean(haystack: &[u8], line_end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Source;
     use super::*;
     use crate::limits::Limits;
     use crate::query::{Binary, Boundary, Case, MultiLine, Query, Terminator};
     use grep_matcher::Matcher as _;
     use proptest::prelude::*;
     use std::cell::RefCell;
+    use std::sync::{Arc, OnceLock};
 
     /// Small enough that hardly a span is given to the engine as it is.
     const LITTLE_WORK: [usize; 4] = [1, 20, 60, 300];
@@ -420,11 +546,16 @@ mod tests {
         prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
     }
 
+    /// The pattern itself, with nothing left for later.
+    fn source(work_per_look: usize, query: &Query) -> Option<Arc<Source>> {
+        let limits = Limits::new();
+        let mut full = Compiled::new(work_per_look, query, &limits).ok()?;
+        Arc::get_mut(&mut full.program)?.surely_affordable = 0;
+        Some(Arc::new(Source::new(work_per_look, query, &limits, OnceLock::from(Ok(full)))))
+    }
+
     fn compile(work: usize, query: &Query) -> Option<Matcher> {
-        let mut matcher = Matcher::compile_for(work, query, &Limits::new()).ok()?;
-        let program = std::sync::Arc::get_mut(&mut matcher.program)?;
-        program.surely_affordable = 0;
-        Some(matcher)
+        Some(Matcher::of(None, source(work, query)?))
     }
 
     /// What a searcher does with a matcher that tells of lines: those that it reports.
@@ -469,7 +600,8 @@ mod tests {
             for work in LITTLE_WORK {
                 let Some(matcher) = compile(work, &query) else { return Ok(()) };
                 let watched = matcher.watched(&token);
-                let engine = &matcher.engine;
+                let full = matcher.full().map_err(|error| TestCaseError::fail(error.to_owned()))?;
+                let engine = &full.engine;
                 for text in &texts {
                     let case = || format!("{work} {query:?} {:?}", text.as_bstr());
                     // Line by line the searchers give no matcher more than one line.
@@ -537,7 +669,11 @@ mod tests {
         let watched = matcher.watched(&token);
         for text in ["aé éé x", "é", "xyé", "éa", "", "ééx\né"] {
             let found = watched.find_at(text.as_bytes(), 0).unwrap_or(None);
-            assert_eq!(found, sure(matcher.engine.find_at(text.as_bytes(), 0)), "{text}");
+            assert_eq!(
+                found,
+                matcher.full().ok().and_then(|full| sure(full.engine.find_at(text.as_bytes(), 0))),
+                "{text}"
+            );
         }
     }
 

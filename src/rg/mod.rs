@@ -19,6 +19,7 @@ mod run;
 use crate::cancel::{CancelToken, Stop};
 use crate::error::Result;
 use crate::limits::{Limits, WalkLimits};
+use crate::matcher::PatternCache;
 use crate::pool::Pool;
 use crate::scope::Walker;
 use std::collections::HashMap;
@@ -59,6 +60,7 @@ pub struct Command {
     walk_limits: WalkLimits,
     walker: Walker,
     stdout_file: Option<FileId>,
+    cache: Option<PatternCache>,
 }
 
 /// A file, whatever its name: device and inode.
@@ -108,6 +110,7 @@ impl Command {
             walk_limits: WalkLimits::new(),
             walker: Walker::default(),
             stdout_file: None,
+            cache: None,
         }
     }
 
@@ -192,6 +195,24 @@ impl Command {
     /// caller that redirects the output into a file needs it.
     pub fn stdout_file(mut self, device: u64, inode: u64) -> Command {
         self.stdout_file = Some((device, inode));
+        self
+    }
+
+    /// Keeps compiled patterns for the next run with the same cache. Default: none.
+    ///
+    /// ```
+    /// use ingrep::{CancelToken, PatternCache, rg::Command};
+    ///
+    /// let cache = PatternCache::new();
+    /// for _ in 0..2 {
+    ///     let piped = Command::new("/").args(["-q", "e+"]).stdin("hay\nneedle\n").cache(&cache);
+    ///     assert_eq!(piped.output(&CancelToken::new())?.code, 0);
+    /// }
+    /// assert_eq!(cache.patterns(), 1);
+    /// # Ok::<(), ingrep::Error>(())
+    /// ```
+    pub fn cache(mut self, cache: &PatternCache) -> Command {
+        self.cache = Some(cache.clone());
         self
     }
 

@@ -148,8 +148,12 @@ fn carry_out(
         if let Err(unserved) = args::check(args) {
             return Ok(streams.refuse(&unserved.to_string()));
         }
-        let compiled = plan.query.clone().limits(plan.limits.clone()).compile_unchecked();
-        match compiled {
+        let search = plan.query.clone().limits(plan.limits.clone());
+        let search = match &command.cache {
+            Some(cache) => search.cache(cache),
+            None => search,
+        };
+        match search.compile_unchecked() {
             Ok(search) => {
                 search_all(command, plan, search, events, streams, &mut outcome, token)?;
             }

@@ -34,8 +34,8 @@ pub(super) fn grep(
     }
     let told = |error| explain::failure((tools, token), "grep", &root, &error);
     // Lines are cut for the reply, not here: what is behind the cut may hold the match.
-    let search =
-        input.query.clone().scope(scope).limits(tools.limits.clone()).compile().map_err(told)?;
+    let search = input.query.clone().scope(scope).limits(tools.limits.clone()).cache(&tools.cache);
+    let search = search.compile().map_err(told)?;
     let matches = search.stream(token).map_err(told)?;
     let mut run = Run::new(tools, input, matches);
     run.fill_page();

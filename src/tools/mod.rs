@@ -40,6 +40,7 @@ use crate::cancel::{CancelToken, Stop};
 use crate::duty::Duty;
 use crate::error::Result;
 use crate::limits::{Limits, WalkLimits};
+use crate::matcher::PatternCache;
 use crate::pool::Pool;
 use crate::scope::{IgnoreRules, Order, Scope, SortBy};
 use crate::text;
@@ -93,6 +94,7 @@ pub struct Tools {
     pool: Pool,
     limits: Limits,
     walk_limits: WalkLimits,
+    cache: PatternCache,
 }
 
 /// The place that a call is about.
@@ -129,6 +131,7 @@ impl Tools {
             pool: Pool::default(),
             limits: Limits::new(),
             walk_limits: WalkLimits::new(),
+            cache: PatternCache::new(),
         }
     }
 
@@ -214,6 +217,14 @@ impl Tools {
     /// How much a walk may read and hold. Default: [`WalkLimits::new`].
     pub fn walk_limits(mut self, limits: WalkLimits) -> Tools {
         self.walk_limits = limits;
+        self
+    }
+
+    /// Where compiled patterns are kept from one call to the next. Default: a
+    /// [cache](PatternCache::new) of their own, which clones share; one of
+    /// [no patterns](PatternCache::max_patterns) keeps none.
+    pub fn cache(mut self, cache: &PatternCache) -> Tools {
+        self.cache = cache.clone();
         self
     }
 

@@ -2,8 +2,8 @@
 
 use crate::haystacks::{Haystacks, POOLS};
 use ingrep::{
-    CancelToken, Case, End, ErrorCode, Limits, LineKind, MultiLine, Order, Outcome, Query, Reason,
-    Scope, SortBy,
+    CancelToken, Case, End, ErrorCode, Limits, LineKind, MultiLine, Order, Outcome, PatternCache,
+    Query, Reason, Scope, SortBy,
 };
 use proptest::prelude::*;
 use std::ops::ControlFlow;
@@ -515,4 +515,29 @@ fn replacements_are_cut_like_lines() {
         (0..line.spans.len()).filter_map(|i| line.replacement(i)).map(<[u8]>::len).sum();
     assert!(kept <= 10_000, "{kept}");
     assert_eq!(found.matches, 100_000);
+}
+
+#[test]
+fn kept_patterns_take_no_more_than_is_said_of_them() {
+    let words = "[A-Z][a-z]+".repeat(40);
+    let names = (0..2_000).map(|at| format!("name{}", at * 7_919)).collect::<Vec<_>>();
+    for query in [
+        Query::new("needle"),
+        Query::new(r"(\w+)_builder(\w+)"),
+        Query::new(r"\w{8}\s+\d{4}"),
+        Query::new(r"(?i)\bfn\b.*\{$"),
+        Query::new(r"a{500}"),
+        Query::new("[ab]*a[ab]{8}"),
+        Query::new(words),
+        Query::many(names),
+    ] {
+        let cache = PatternCache::new();
+        let held = allocation_counter::measure(|| {
+            let search = query.clone().limits(Limits::new()).cache(&cache).compile().unwrap();
+            // What is compiled for this text only is kept as well.
+            search.search_slice("a", "é\n".as_bytes()).unwrap();
+        });
+        let (held, said) = (held.bytes_current.max(0) as usize, cache.bytes());
+        assert!(held <= said, "{held} bytes are over {said}: {:?}", cache);
+    }
 }

@@ -11,6 +11,7 @@ mod walk_native; // the native walk against the reference, on random trees and s
 mod walk_twin; // the walk against a naive one, on random trees and on a large one
 
 // The searching side.
+mod ascii_twin; // what is compiled for ASCII and for every text, together
 mod cancel; // how a run is stopped, and what it returns then
 mod errors; // what a failed call says, and what the types around it promise
 mod haystacks; // files to search, and the pools to search them with
