@@ -16,6 +16,7 @@ mod cancel; // how a run is stopped, and what it returns then
 mod errors; // what a failed call says, and what the types around it promise
 mod haystacks; // files to search, and the pools to search them with
 mod limits; // what each limit leaves out, and how the result says so
+mod one_pass; // a search while the tree is walked against one of listed files
 mod registry; // the binary over a real tree, against the naive search
 mod search; // what a query finds in one file, on every way to search it
 mod search_twin; // a search against its naive twin
