@@ -336,4 +336,59 @@ mod tests {
         // An interrupted call is made again, for as long as it is interrupted.
         try_all(&[("EIO", 5), ("EMFILE", 24), ("ENOSYS", 38)], MAX_CALLS);
     }
+
+    /// The one fault of which nothing is told: whether there is a repository may not be known (`EACCES`).
+    /// That counts as none, as in ripgrep, to which it does with any errno. All that it costs are git's own
+    /// rules below, so files come back and none is lost. It is right not to tell: nobody may look only
+    /// where a directory can be read but not be searched, and there every other file is told.
+    #[test]
+    fn only_a_repository_that_nobody_may_look_at_goes_untold() {
+        let _alone = alone();
+        let tree = tempfile::tempdir().unwrap();
+        let at = |name: &str| tree.path().join(name);
+        std::fs::create_dir_all(at("sub")).unwrap();
+        std::fs::create_dir_all(at(".git/info")).unwrap();
+        for (name, content) in [
+            (".gitignore", "*.log\n"),
+            (".git/info/exclude", "*.old\n"),
+            (".ignore", "*.dot\n"),
+            ("a.txt", "needle\n"),
+            ("a.log", "needle\n"),
+            ("a.dot", "needle\n"),
+            ("sub/b.txt", "needle\n"),
+            ("sub/b.old", "needle\n"),
+        ] {
+            std::fs::write(at(name), content).unwrap();
+        }
+        let rules = IgnoreRules::ripgrep().parents(false);
+        let scope = Scope::new(tree.path()).ignore(rules).walker(Walker::Native);
+        let scope = scope.pool(&Pool::inline());
+        let names = |answer: &Answer| {
+            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_string();
+            answer.found.keys().map(name).collect::<Vec<_>>()
+        };
+        let plan = Arc::new(Plan::default());
+        PLAN.set(Some(Arc::clone(&plan)));
+        let wanted = search(&scope);
+        assert_eq!(names(&wanted), ["a.txt", "b.txt"]);
+        plan.failing.store(1, Ordering::SeqCst);
+        for (errno, untold) in [(13, 1), (5, 0), (12, 0)] {
+            plan.errno.store(errno, Ordering::SeqCst);
+            let mut seen = 0;
+            for call in 1..MAX_CALLS {
+                plan.from.store(call, Ordering::SeqCst);
+                plan.made.store(0, Ordering::SeqCst);
+                let got = search(&scope);
+                if plan.made.load(Ordering::SeqCst) < call {
+                    break;
+                }
+                if got.complaints.is_empty() && got.found != wanted.found {
+                    seen += 1;
+                    assert_eq!(names(&got), ["a.log", "a.txt", "b.old", "b.txt"], "call {call}");
+                }
+            }
+            assert_eq!(seen, untold, "errno {errno}");
+        }
+        PLAN.set(None);
+    }
 }

@@ -10,6 +10,12 @@ const MAX_DEFAULT_THREADS: usize = 12;
 /// Starting thousands of threads takes a minute, and none of them gets to do anything.
 const MAX_THREADS: usize = 256;
 
+/// What a worker stands on, whatever the process was started with: without a size the standard library
+/// reads one from the environment (`RUST_MIN_STACK`), and with a small one there a worker's overflow
+/// would end the host. It is the standard library's own default. What `Limits::max_nesting` lets through
+/// needs an eighth of it.
+const WORKER_STACK_BYTES: usize = 2 << 20;
+
 /// So many threads, left behind in a file system that does not answer, are a leak that a host can
 /// bear. More would be started and lost with every call.
 const MAX_STUCK_THREADS: usize = 8;
@@ -19,6 +25,10 @@ const MAX_STUCK_THREADS: usize = 8;
 /// The default pool is private to this crate, started by the first search that needs it, and as
 /// wide as the machine up to 12 threads. Threads that cannot be had are done without, down to the
 /// caller's own, so starting a pool never fails.
+///
+/// When the last clone is dropped the threads are told to end, which they do by themselves within
+/// moments, as soon as they are done with what they are at. Nobody waits for that: a process that ends
+/// right afterwards may end with some of them still there.
 ///
 /// ```
 /// use ingrep::{CancelToken, Pool, Scope};
@@ -160,7 +170,7 @@ impl Pool {
             return None;
         }
         let mut workers = self.lock();
-        let process = std::process::id();
+        let process = process();
         if workers.process != process {
             // To end them would be to wait for threads that are not there.
             std::mem::forget(workers.started.take());
@@ -171,9 +181,15 @@ impl Pool {
     }
 }
 
+/// Only where a process can fork is there another number to expect; on WASI to ask for it is a panic.
+fn process() -> u32 {
+    if cfg!(unix) { std::process::id() } else { 0 }
+}
+
 fn start_workers(threads: usize) -> Option<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
+        .stack_size(WORKER_STACK_BYTES)
         .thread_name(|index| format!("ingrep-{index}"))
         // Jobs catch what they panic with and tell it; without a handler the process would end if
         // one did not.

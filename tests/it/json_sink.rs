@@ -46,6 +46,10 @@ fn a_match_that_ends_behind_its_lines_is_cut_off_where_the_printer_panics() {
 
 /// Found by fuzzing: the searcher that ripgrep has reads across lines in small pieces, into which the
 /// transcoder does not get all of the U+FFFD for a last character of which half is missing.
+///
+/// The real rg says both of this file. It loses the end where it maps it as the first that a thread
+/// searches, and has it whole with `--no-mmap`, or after a file of a few kilobytes on the same thread,
+/// for the buffer from then on has room. We have one answer, the one in which nothing is lost.
 #[test]
 fn an_incomplete_last_character_of_utf_16_is_told_whole_where_the_printer_cuts_it() {
     let asked = Asked {

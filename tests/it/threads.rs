@@ -3,6 +3,8 @@
 use crate::tree::Tree;
 use ingrep::rg::Command;
 use ingrep::{CancelToken, Pool, Query, Scope};
+use std::process::Command as Process;
+use std::time::{Duration, Instant};
 
 const CHILD: &str = "INGREP_TEST_ALONE";
 
@@ -15,12 +17,11 @@ fn workers() -> usize {
     tasks.map(comm).filter(|name| name.starts_with("ingrep-")).count()
 }
 
-/// Other tests start threads in this process, so the question is asked in one of its own.
-#[test]
-fn an_inline_pool_and_j1_start_no_thread() {
-    let test = "threads::alone_in_a_process";
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--test-threads=1"])
+/// Other tests start threads in this process, so the questions are asked in ones of their own.
+#[track_caller]
+fn passes_in_its_own_process(test: &str) {
+    let output = Process::new(std::env::current_exe().unwrap())
+        .args([&format!("threads::{test}"), "--exact", "--test-threads=1"])
         .env(CHILD, "1")
         .output()
         .unwrap();
@@ -28,10 +29,19 @@ fn an_inline_pool_and_j1_start_no_thread() {
     assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
 }
 
+fn is_own() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+#[test]
+fn an_inline_pool_and_j1_start_no_thread() {
+    passes_in_its_own_process("alone_in_a_process");
+}
+
 #[test]
 fn alone_in_a_process() {
     // Only the test above has a process for it.
-    if std::env::var_os(CHILD).is_none() {
+    if !is_own() {
         return;
     }
     let tree = Tree::new("");
@@ -52,6 +62,86 @@ fn alone_in_a_process() {
     let helped = Query::new("needle").scope(scope).compile().unwrap();
     assert_eq!(helped.collect(&token).unwrap().summary.lines_matched, 1_500);
     assert!(workers() > 0);
+}
+
+#[test]
+fn a_dropped_pool_leaves_no_thread() {
+    passes_in_its_own_process("pools_are_dropped_in_a_process");
+}
+
+/// All threads of this process, also those that have not got as far as to give themselves a name.
+fn tasks() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+/// Threads of a pool end by themselves, soon after it was dropped. On a machine where others are busy
+/// that takes its time; a thread that stayed would stay for ever.
+#[track_caller]
+fn no_more_than(base: usize) {
+    let begin = Instant::now();
+    while tasks() > base {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{} threads, then {}", base, tasks());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn pools_are_dropped_in_a_process() {
+    if !is_own() {
+        return;
+    }
+    let table: String = (0..100).map(|n| format!("d{}/{n}: needle\n", n % 10)).collect();
+    let tree = Tree::new(&table);
+    let rg = |pool: &Pool, args: &[&str], token: &CancelToken| {
+        Command::new(tree.path()).args(args).pool(pool).output(token).unwrap()
+    };
+    let calls: [fn(&Scope, &CancelToken); 4] = [
+        |scope, token| {
+            let search = Query::new("needle").scope(scope.clone()).compile().unwrap();
+            assert_eq!(search.collect(token).unwrap().files.len(), 100);
+        },
+        // Left half way.
+        |scope, token| {
+            let search = Query::new("needle").scope(scope.clone()).compile().unwrap();
+            assert_eq!(search.stream(token).unwrap().take(3).count(), 3);
+        },
+        |scope, token| assert_eq!(scope.files(token).unwrap().take(3).count(), 3),
+        |scope, _| drop(scope.files(&CancelToken::new().deadline_in(Duration::ZERO))),
+    ];
+    let base = tasks();
+    for round in 0..10 {
+        for token in [CancelToken::new(), CancelToken::new().deadline_in(Duration::from_secs(600))]
+        {
+            for call in calls {
+                let pool = Pool::new(1 + round);
+                assert_eq!(pool.threads(), 1 + round);
+                assert!(tasks() > base + round, "the question can be answered otherwise");
+                call(&Scope::new(tree.path()).pool(&pool), &token);
+            }
+            // These start one for the call alone.
+            let pool = Pool::inline();
+            assert_eq!(rg(&pool, &["-j22", "--json", "needle"], &token).code, 0);
+            assert_eq!(rg(&pool, &["-j22", "--files"], &token).code, 0);
+            assert_eq!(rg(&pool, &["-j22", "("], &token).code, 2);
+        }
+        no_more_than(base);
+    }
+}
+
+/// The standard library lets this variable say how large the stacks of threads are, if nobody else
+/// does. That is the host's, and with little a worker would overflow, which ends the process.
+#[test]
+fn the_stacks_of_workers_are_not_the_environments_to_choose() {
+    let tree = Tree::new("a: one two three needle\n b: needle\n c: needle\n d: needle");
+    let output = Process::new(env!("CARGO_BIN_EXE_ingrep"))
+        .args(["rg", "-j4", "-c", r"(\w+\s+){0,5}needle\b"])
+        .current_dir(tree.path())
+        .env("RUST_MIN_STACK", "4096")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 4);
 }
 
 #[test]

@@ -12,6 +12,11 @@ use std::time::{Duration, Instant};
 /// two cores on which others work.
 const LATEST: Duration = Duration::from_millis(100);
 
+/// That, or what is asked for.
+pub(crate) fn latest() -> Duration {
+    number("INGREP_TORTURE_LATENCY_MS").map_or(LATEST, |ms| Duration::from_millis(ms as u64))
+}
+
 /// What one thread may hold, in KiB, and what the process is without it.
 const MOST_KIB: u64 = 160 << 10;
 
@@ -84,7 +89,7 @@ pub(crate) fn patterns(size: &Size) -> Score {
     for (at, text) in texts().iter().enumerate() {
         std::fs::write(tree.join(at.to_string()), text).unwrap();
     }
-    let (mut latest, mut largest, mut slowest) = ((0, String::new()), 0, 0);
+    let (mut worst, mut largest, mut slowest) = ((0, String::new()), 0, 0);
     for (at, pattern) in pattern_list().iter().enumerate() {
         let times = size.of(5);
         let short: String = pattern.chars().take(40).collect();
@@ -103,18 +108,18 @@ pub(crate) fn patterns(size: &Size) -> Score {
         };
         slowest = slowest.max(compiled);
         largest = largest.max(peak);
-        if late > latest.0 {
-            latest = (late, short.clone());
+        if late > worst.0 {
+            worst = (late, short.clone());
         }
-        let limit =
-            number("INGREP_TORTURE_LATENCY_MS").map_or(LATEST.as_millis() as u64, |ms| ms as u64);
         score.tried += tried;
-        score.check(late <= limit, || format!("{short}: {late} ms after its cancellation"));
+        score.check(late <= latest().as_millis() as u64, || {
+            format!("{short}: {late} ms after its cancellation")
+        });
         score.check(peak <= MOST_KIB, || format!("{short}: {} MiB at most", peak >> 10));
         let too_slow = compiled > COMPILED.as_millis() as u64;
         score.check(!too_slow, || format!("{short}: compiled in {compiled} ms"));
     }
-    let (late, pattern) = latest;
+    let (late, pattern) = worst;
     let peak = largest >> 10;
     score.worst = format!("{late} ms late ({pattern}), {peak} MiB, {slowest} ms to compile");
     score
@@ -138,9 +143,10 @@ pub(crate) fn pattern_child(at: usize, times: usize) {
                 compiled = compiled.max(before.elapsed());
                 tried += 1;
                 let Ok(search) = search else { continue };
-                latest = latest.max(cancelled(&dice_time(&mut dice), move |token| {
+                let late = cancelled(&dice_time(&mut dice), move |token| {
                     let _ = search.collect(token);
-                }));
+                });
+                latest = latest.max(late.unwrap_or_default());
                 if latest > Duration::from_secs(1) || begin.elapsed() > Duration::from_secs(50) {
                     break 'over;
                 }
@@ -155,8 +161,11 @@ fn dice_time(dice: &mut Dice) -> Duration {
     Duration::from_micros(dice.below(30_000) as u64)
 }
 
-/// Cancels a call after so long, and says how late it came back.
-fn cancelled(after: &Duration, call: impl FnOnce(&CancelToken) + Send + 'static) -> Duration {
+/// Cancels a call after so long, and says how late it came back. `None` if it had ended by then.
+pub(crate) fn cancelled(
+    after: &Duration,
+    call: impl FnOnce(&CancelToken) + Send + 'static,
+) -> Option<Duration> {
     let token = CancelToken::new();
     let (send, receive) = channel();
     let its = token.clone();
@@ -168,11 +177,12 @@ fn cancelled(after: &Duration, call: impl FnOnce(&CancelToken) + Send + 'static)
     let begin = Instant::now();
     token.cancel();
     // What is never late enough to end ends with its process.
-    let late = ended || receive.recv_timeout(Duration::from_secs(20)).is_ok();
-    if late {
+    let returned = ended || receive.recv_timeout(Duration::from_secs(20)).is_ok();
+    let late_by = begin.elapsed();
+    if returned {
         caller.join().unwrap();
     }
-    if ended { Duration::ZERO } else { begin.elapsed() }
+    (!ended).then_some(late_by)
 }
 
 const GLOBS: u64 = 2_000;

@@ -14,10 +14,12 @@
 #![allow(clippy::disallowed_types, reason = "what may end badly is done by another process")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test is a host")]
 
-// Crowds, panics, changes and leaks within one process; little of what a process needs; the engine.
+// Crowds, panics, changes and leaks within one process; little of what a process needs; the engine; what
+// is large.
 mod crowd;
 mod differential;
 mod engine;
+mod large;
 mod less;
 mod process;
 mod whole;
@@ -91,6 +93,7 @@ impl Size {
 const TORTURES: &[Torture] = &[
     Torture { number: "1", name: "random searches, three ways", run: differential::three_ways },
     Torture { number: "3,4,11", name: "hostile patterns, cancelled", run: engine::patterns },
+    Torture { number: "4b", name: "large inputs, cancelled", run: large::inputs },
     Torture { number: "5", name: "hostile globs and rules", run: engine::globs },
     Torture { number: "8", name: "at most k threads", run: less::threads },
     Torture { number: "9", name: "few descriptors", run: less::descriptors },
