@@ -23,8 +23,10 @@ pub(super) struct Printed {
 
 /// The JSON lines of a file, and its counts. A search that failed half-way has no end message.
 pub(super) fn json(found: &FileMatches, elapsed: Duration, failed: bool) -> io::Result<Printed> {
-    let mut lines = Vec::new();
     let path = path_bytes(&found.path);
+    // About what a line takes beside its bytes and its path.
+    let takes = |line: Line<'_>| line.bytes.len() + path.len() + 128 + 64 * line.spans.len();
+    let mut lines = Vec::with_capacity(found.lines().map(takes).sum());
     let mut printed = 0;
     if !found.is_empty() {
         printed += Message::Begin(Begin::new(&*path)).write_line(&mut lines)?;

@@ -4,5 +4,6 @@
 //! change in the engine cannot change the wire unseen. [`reply`] mirrors our own results, [`rg`]
 //! is the format of `rg --json`.
 
+mod lines;
 pub mod reply;
 pub mod rg;

@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+use super::lines;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, Read as _};
@@ -638,7 +639,7 @@ impl<'a> LineRef<'a> {
         W: io::Write + ?Sized,
         I: IntoIterator<Item = Submatch<'s>> + Clone,
     {
-        write_json_line(out, &Envelope { kind: Kind::Match, data: self.with(submatches) })
+        self.write(out, Kind::Match, submatches)
     }
 
     /// Writes a context message as [`Message::write_line`] does.
@@ -662,17 +663,17 @@ impl<'a> LineRef<'a> {
         W: io::Write + ?Sized,
         I: IntoIterator<Item = Submatch<'s>> + Clone,
     {
-        write_json_line(out, &Envelope { kind: Kind::Context, data: self.with(submatches) })
+        self.write(out, Kind::Context, submatches)
     }
 
-    fn with<I>(self, submatches: I) -> LineData<'a, I> {
-        LineData {
-            path: self.path.into(),
-            lines: self.lines.into(),
-            line_number: self.line_number,
-            absolute_offset: self.absolute_offset,
-            submatches: Sequence(submatches),
-        }
+    fn write<'s, W, I>(&self, out: &mut W, kind: Kind, submatches: I) -> io::Result<u64>
+    where
+        W: io::Write + ?Sized,
+        I: IntoIterator<Item = Submatch<'s>>,
+    {
+        let mut out = Counted { out, bytes: 0 };
+        lines::write(&mut out, kind.name(), self, submatches)?;
+        Ok(out.bytes)
     }
 }
 
@@ -1213,40 +1214,15 @@ impl AnyData {
     }
 }
 
-/// The fields of a match or context message, in ripgrep's order.
-#[derive(Serialize)]
-#[serde(bound(serialize = "Sequence<I>: Serialize"))]
-struct LineData<'a, I> {
-    path: Data<'a>,
-    lines: Data<'a>,
-    line_number: Option<u64>,
-    absolute_offset: u64,
-    submatches: Sequence<I>,
-}
-
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let data = LineData {
-            path: self.path.as_bytes().into(),
-            lines: self.lines.as_bytes().into(),
-            line_number: self.line_number,
-            absolute_offset: self.absolute_offset,
-            submatches: Sequence(&self.submatches),
-        };
-        data.serialize(serializer)
-    }
-}
-
-/// Anything that can be gone through more than once, as a JSON array.
-struct Sequence<I>(I);
-
-impl<I> Serialize for Sequence<I>
-where
-    I: IntoIterator + Clone,
-    I::Item: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.clone())
+        let mut object = serializer.serialize_struct("Line", 5)?;
+        object.serialize_field("path", &self.path)?;
+        object.serialize_field("lines", &self.lines)?;
+        object.serialize_field("line_number", &self.line_number)?;
+        object.serialize_field("absolute_offset", &self.absolute_offset)?;
+        object.serialize_field("submatches", &self.submatches)?;
+        object.end()
     }
 }
 

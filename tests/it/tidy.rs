@@ -53,6 +53,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("serde", &["wire", "tools", "cli"]),
     ("serde_json", &["wire", "tools", "cli"]),
     ("base64", &["wire", "tools"]),
+    ("itoa", &["wire"]),
     ("tempfile", &["tools"]),
     ("clap", &["cli"]),
     ("ctrlc", &["cli"]),
