@@ -19,6 +19,7 @@ pub enum SortBy {
     /// The path, one component after another.
     Path,
     /// As the directories are read: nothing waits for the end of the walk.
+    /// [`Search::collect`](crate::Search::collect), which does, sorts by paths.
     Nothing,
 }
 

@@ -168,7 +168,12 @@ impl Search {
     /// everything, unless [`stop_early`](Limits::stop_early) is on.
     ///
     /// A cancelled run, or one whose deadline passed, returns what it has found and says so in
-    /// [`Summary::end`].
+    /// [`Summary::end`]. Files are searched where the walk finds them, so that need not be the
+    /// beginning of what it would have found.
+    ///
+    /// In a scope without an order, the files of a result without limits come in the order of their
+    /// paths. A run with [`stop_early`](Limits::stop_early) passes over files that come after all that
+    /// it keeps; how many it has searched, and how many bytes, then depends on its threads.
     ///
     /// # Errors
     ///
@@ -203,8 +208,8 @@ impl Search {
     /// Searches the scope and hands over each file with reported lines, in the order of the scope,
     /// on the calling thread. Break ends the run with [`End::Stopped`].
     ///
-    /// Files are held back only until those before them are done, so memory does not grow with
-    /// the result.
+    /// Files are searched while the scope is walked, until 4 MiB of results wait for their place in the
+    /// order; the others when it is their turn. So memory does not grow with the result.
     ///
     /// # Errors
     ///
@@ -236,7 +241,8 @@ impl Search {
         Ok(matches.into_summary())
     }
 
-    /// Searches the scope as the returned iterator is asked. Dropping it stops the search.
+    /// Searches the scope as the returned iterator is asked, and part of it before, as
+    /// [`for_each`](Search::for_each) does. Dropping it stops the search.
     ///
     /// # Errors
     ///
