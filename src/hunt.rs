@@ -188,15 +188,12 @@ impl<R: Weigh + Send> Visitor for Hunt<R> {
     }
 
     fn visit(&self, spot: Spot<'_>) -> bool {
-        let mut file = FileEntry::at(spot.root, spot.path);
         let is_bounded = self.is_bounded.load(Ordering::Relaxed);
         let by_time = !matches!(self.by, SortBy::Path | SortBy::Nothing);
         // Times of other kinds are not among what an open file is asked for.
         let is_looked_at = by_time && (is_bounded || self.by != SortBy::Modified);
-        if is_looked_at {
-            file.time = (spot.time)();
-        }
-        if is_bounded && self.is_behind(&file) {
+        let time = if is_looked_at { (spot.time)() } else { None };
+        if is_bounded && self.is_behind(&FileEntry::at(spot.root, spot.path, time)) {
             self.taken.fetch_add(1, Ordering::Relaxed);
             return true;
         }
@@ -208,10 +205,11 @@ impl<R: Weigh + Send> Visitor for Hunt<R> {
         }
         self.taken.fetch_add(1, Ordering::Relaxed);
         if let Worked::Something { result, size, modified } = worked {
-            if by_time && !is_looked_at {
-                file.time = modified.or_else(|| (spot.time)());
-            }
-            self.put(Held { file, result, size });
+            let time = match by_time && !is_looked_at {
+                true => modified.or_else(|| (spot.time)()),
+                false => time,
+            };
+            self.put(Held { file: FileEntry::at(spot.root, spot.path, time), result, size });
         }
         true
     }

@@ -5,9 +5,10 @@ use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
 use crate::faults::Reads;
 use crate::haystack::{self, Haystack, OpenError, Place};
 use crate::limits::Limits;
-use crate::matcher::{Matcher, Watched};
+use crate::matcher::{Matcher, Watched, may_see_ends};
 use crate::matches::{FileMatches, LineKind, Located, Span};
 use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
+use bstr::ByteSlice as _;
 use grep_matcher::{Captures as _, LineTerminator, Matcher as _};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
@@ -43,6 +44,8 @@ pub(crate) struct Scanner {
     matcher: Matcher,
     binary: Binary,
     multi_line: bool,
+    /// Line by line, without a label of an encoding, and to the end of each file.
+    is_plain: bool,
     replacement: Option<Vec<u8>>,
     /// The searcher takes a count of 0 for none at all when matches are inverted.
     searches_nothing: bool,
@@ -158,6 +161,12 @@ impl Scanner {
             })?;
             builder.encoding(Some(encoding));
         }
+        let is_odd = matches!(query.encoding, Encoding::Label(_))
+            || query.max_count.is_some()
+            || query.stop_on_nonmatch
+            || query.invert
+            || query.passthru
+            || may_see_ends(query);
         let multi_line =
             builder.build().multi_line_with_matcher(matcher.watched(&CancelToken::new()));
         builder.heap_limit(Some(if multi_line {
@@ -172,6 +181,7 @@ impl Scanner {
             matcher,
             binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
             multi_line,
+            is_plain: !multi_line && !is_odd,
             replacement: query.replacement.clone(),
             searches_nothing: query.max_count == Some(0),
             caps: Caps {
@@ -237,9 +247,26 @@ impl Scanner {
         // fails again where it is told.
         let read = Reads(file).read(&mut ahead[..=bytes]).unwrap_or(0);
         let rest = (read != bytes).then_some(file);
-        let scanned = self.scan_reader(Ahead { read: &ahead[..read], rest }, visit);
+        let text = &ahead[..read];
+        // Who may end a search early would see by the bytes that were searched how it was read.
+        let to_its_end = !visit.first_only && visit.render.is_none();
+        let scanned = match rest.is_none() && to_its_end && self.is_found_alike(text) {
+            true => self.scan_slice(text, visit),
+            false => self.scan_reader(Ahead { read: text, rest }, visit),
+        };
         self.ahead = ahead;
         scanned
+    }
+
+    /// Whether the searcher finds the same in a file if it is given as a slice, which spares it copies.
+    /// It does not where it would decode the file or see that it is binary, nor if the pattern asks for
+    /// the ends of the text: to that a reader's portions have ends as well.
+    fn is_found_alike(&self, text: &[u8]) -> bool {
+        const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+        self.is_plain
+            && text.len() <= self.caps.max_line_buffer_bytes
+            && !MARKS.iter().any(|mark| text.starts_with(mark))
+            && text.find_byte(0).is_none()
     }
 
     /// Searches a FIFO or device that the caller named. Opening it can wait for as long as its

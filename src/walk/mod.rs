@@ -71,12 +71,12 @@ impl Eq for Way {}
 
 impl FileEntry {
     /// A file that a walk has found, by its path.
-    pub(crate) fn at(root: usize, path: &Path) -> FileEntry {
+    pub(crate) fn at(root: usize, path: &Path, time: Option<SystemTime>) -> FileEntry {
         FileEntry {
             path: path.to_path_buf(),
             root,
             explicit: false,
-            time: None,
+            time,
             bytes: None,
             source: Source::Regular,
             way: Way::ByPath,

@@ -45,7 +45,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("globset", &["tools"]),
     ("rayon", &["pool"]),
     ("rustix", &["beneath", "haystack", "walk"]),
-    ("bstr", &["text", "matcher", "rg", "walk"]),
+    ("bstr", &["text", "matcher", "rg", "walk", "scan"]),
     ("lexopt", &["rg"]),
     ("encoding_rs", &["rg"]),
     ("grep_printer", &["rg"]),
