@@ -206,6 +206,35 @@ impl FileMatches {
         });
     }
 
+    /// Keeps a line of another result, of what begins here, behind so many lines.
+    pub(crate) fn keep_line_of(
+        &mut self,
+        part: &FileMatches,
+        index: usize,
+        offset: u64,
+        lines: u64,
+    ) {
+        let record = &part.lines[index];
+        fn add<T: Copy>(all: &mut Vec<T>, part: &[T]) -> std::ops::Range<usize> {
+            let first = all.len();
+            all.extend_from_slice(part);
+            first..all.len()
+        }
+        self.lines.push(Record {
+            number: record.number.map(|number| number + lines),
+            offset: record.offset + offset,
+            bytes: add(&mut self.buffer, &part.buffer[record.bytes.clone()]),
+            spans: add(&mut self.spans, &part.spans[record.spans.clone()]),
+            replaced: add(&mut self.replaced, &part.replaced[record.replaced.clone()]),
+            replaced_ends: add(
+                &mut self.replaced_ends,
+                &part.replaced_ends[record.replaced_ends.clone()],
+            ),
+            kind: record.kind,
+            full_bytes: record.full_bytes,
+        });
+    }
+
     /// How many bytes of memory the kept lines hold.
     pub(crate) fn held_bytes(&self) -> usize {
         self.buffer.len()

@@ -31,6 +31,26 @@ pub fn floor_char_boundary(bytes: &[u8], max: usize) -> usize {
     max
 }
 
+/// How many line feeds there are, and whether there is a NUL.
+pub(crate) fn count_lines(bytes: &[u8]) -> (u64, bool) {
+    let (mut lines, mut has_nul) = (0, false);
+    // As many as a byte can count, so that the compiler can count in many bytes at once.
+    for block in bytes.chunks(255) {
+        let count = |(lines, nul): (u8, u8), &byte: &u8| {
+            (lines.wrapping_add(u8::from(byte == b'\n')), nul | u8::from(byte == 0))
+        };
+        let (in_block, nul) = block.iter().fold((0, 0), count);
+        lines += u64::from(in_block);
+        has_nul |= nul > 0;
+    }
+    (lines, has_nul)
+}
+
+/// Where the first line feed is.
+pub(crate) fn line_feed(bytes: &[u8]) -> Option<usize> {
+    bytes.find_byte(b'\n')
+}
+
 /// The bytes with every control character but TAB escaped, and every byte that is no UTF-8 as
 /// U+FFFD: safe to print on a terminal, on one line.
 ///

@@ -453,7 +453,10 @@ impl Work {
         // those out of account.
         visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
-            Source::Regular => scanner.scan_file(file.place(&self.plan.scope), &mut visit),
+            Source::Regular => {
+                let scope = &self.plan.scope;
+                self.search.scan_file(scanner, file.place(scope), &mut visit, &scope.pool)
+            }
             Source::Special => scanner.scan_special(at, &mut visit),
             Source::Stdin => scanner.scan_stdin(self.stdin.clone(), &mut visit),
         }
