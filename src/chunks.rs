@@ -34,7 +34,7 @@ struct Cuts {
 const CUTS: Cuts = Cuts { chunk_bytes: 1 << 20, least_bytes: 8 << 20, window_per_thread: 4 };
 
 /// How far behind a chunk its last line is read at a time.
-const OVERHANG_BYTES: usize = 16 << 10;
+const OVERHANG_BYTES: usize = 4 << 10;
 
 /// How long a helper sleeps that is too far ahead before it looks at the token.
 const LOOK: Duration = Duration::from_millis(20);
@@ -61,7 +61,10 @@ pub(crate) fn scan_file<L: Lend>(
     match haystack::open(at) {
         Ok(haystack) => match in_chunks(scanner, &haystack, visit, help, CUTS) {
             Some(scanned) => scanned,
-            None => scanner.scan_open(&haystack, visit),
+            None => {
+                visit.follower.iter_mut().for_each(|follower| follower.forget());
+                scanner.scan_open(&haystack, visit)
+            }
         },
         Err(error) => Scanned::unopened(visit.path, &error),
     }
@@ -71,7 +74,7 @@ pub(crate) fn scan_file<L: Lend>(
 fn in_chunks<L: Lend>(
     scanner: &mut Scanner,
     haystack: &Haystack,
-    visit: &Visit<'_>,
+    visit: &mut Visit<'_>,
     help: &Help<'_, L>,
     cuts: Cuts,
 ) -> Option<Scanned> {
@@ -252,7 +255,7 @@ impl Chunked {
     }
 
     /// Searches as well, and puts together what was found, in the order of the file.
-    fn lead(&self, scanner: &mut Scanner, visit: &Visit<'_>, duty: &Duty) -> Option<Scanned> {
+    fn lead(&self, scanner: &mut Scanner, visit: &mut Visit<'_>, duty: &Duty) -> Option<Scanned> {
         let mut joined = scanner.joined(visit);
         let (mut at, mut lines, mut buffer) = (0, 0, Vec::new());
         let mut stopped = None;
@@ -271,6 +274,8 @@ impl Chunked {
                     return None;
                 }
                 self.add(&mut joined, &part, lines);
+                // The others search meanwhile.
+                visit.follower.iter_mut().for_each(|follower| follower.follow(&joined.found));
                 (at, lines, stopped) = (part.lines.end, lines + part.line_feeds, part.stopped);
                 continue;
             }
@@ -360,8 +365,8 @@ impl Chunked {
         if has_mark || is_rest {
             return Err(Irregular);
         }
-        let (line_feeds, has_nul) = text::count_lines(lines);
-        if has_nul && self.minds_nul {
+        // In the first chunk before it is searched: so little is lost with a binary file.
+        if index == 0 && self.minds_nul && text::has_nul(lines) {
             return Err(Irregular);
         }
         let mut visit = Visit::new(Path::new(""), self.explicit, &self.token);
@@ -371,9 +376,18 @@ impl Chunked {
             false => Some(""),
         };
         let scanned = scanner.scan_chunk(lines, &mut visit);
-        if scanned.trouble.is_some() {
+        // The searcher has counted up to the last line that it found.
+        let last = scanned.found.lines().next_back();
+        let (before, at) = match last.map(|line| (line.number, line.offset as usize)) {
+            Some((Some(number), at)) => (number - 1, at),
+            _ => (0, 0),
+        };
+        let (line_feeds, has_nul) = text::count_lines(&lines[at..]);
+        let has_nul = has_nul || self.minds_nul && text::has_nul(&lines[..at]);
+        if scanned.trouble.is_some() || has_nul && self.minds_nul {
             return Err(Irregular);
         }
+        let line_feeds = before + line_feeds;
         let lines = start + first as u64..start + end as u64;
         Ok(Part { found: scanned.found, lines, line_feeds, stopped: scanned.stopped })
     }
@@ -495,7 +509,7 @@ mod tests {
         let mut visit = Visit::new(&path, false, &token);
         change(&mut visit);
         let help = Help { pool, lender: scanners };
-        let chunked = in_chunks(&mut scanners.scanner(), &open(), &visit, &help, cuts);
+        let chunked = in_chunks(&mut scanners.scanner(), &open(), &mut visit, &help, cuts);
         (scanners.scanner().scan_open(&open(), &mut visit), chunked)
     }
 
@@ -696,10 +710,10 @@ mod tests {
             let Ok(haystack) = haystack::open(Place::Path(path.as_path().into())) else {
                 panic!("it was written");
             };
-            let visit = Visit::new(&path, false, &token);
+            let mut visit = Visit::new(&path, false, &token);
             let help = Help { pool: &POOL, lender: &scanners };
             let cuts = cuts(10_000);
-            let scanned = in_chunks(&mut scanners.scanner(), &haystack, &visit, &help, cuts);
+            let scanned = in_chunks(&mut scanners.scanner(), &haystack, &mut visit, &help, cuts);
             cancelling.join().expect("it only sleeps");
             let scanned = scanned.expect("a plain text");
             assert_eq!(scanned.found.complete, scanned.stopped.is_none());

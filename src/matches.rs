@@ -153,7 +153,15 @@ impl FileMatches {
 
     /// The kept lines, in the order of the file.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = Line<'_>> + DoubleEndedIterator {
-        self.lines.iter().map(|record| Line {
+        self.lines_from(0)
+    }
+
+    /// Without the first so many, which are not looked at.
+    pub(crate) fn lines_from(
+        &self,
+        first: usize,
+    ) -> impl ExactSizeIterator<Item = Line<'_>> + DoubleEndedIterator {
+        self.lines[first..].iter().map(|record| Line {
             number: record.number,
             offset: record.offset,
             bytes: &self.buffer[record.bytes.clone()],

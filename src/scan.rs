@@ -110,6 +110,15 @@ pub(crate) trait Render {
     fn render(&mut self, matcher: &Matcher, search: Pending<'_>) -> io::Result<()>;
 }
 
+/// Looks at a result while it comes.
+pub(crate) trait Follow {
+    /// There may be more lines than before, behind those that were there.
+    fn follow(&mut self, found: &FileMatches);
+
+    /// Those lines are of no use: others follow from the first on.
+    fn forget(&mut self);
+}
+
 /// How a file is searched beyond what its query says.
 pub(crate) struct Visit<'a> {
     /// The path to report.
@@ -125,13 +134,16 @@ pub(crate) struct Visit<'a> {
     pub(crate) first_only: bool,
     /// Who gets what is found, if it is not to be kept. The limits of a result do not count then.
     pub(crate) render: Option<&'a mut dyn Render>,
+    /// Who can do something with lines before all are found. What is not shown to it is in the result.
+    pub(crate) follower: Option<&'a mut dyn Follow>,
     pub(crate) token: &'a CancelToken,
 }
 
 impl<'a> Visit<'a> {
     pub(crate) fn new(path: &'a Path, explicit: bool, token: &'a CancelToken) -> Visit<'a> {
-        let (count_only, whole, first_only, render) = (None, false, false, None);
-        Visit { path, explicit, count_only, whole, first_only, render, token }
+        let (count_only, whole, first_only) = (None, false, false);
+        let (render, follower) = (None, None);
+        Visit { path, explicit, count_only, whole, first_only, render, follower, token }
     }
 }
 

@@ -33,17 +33,25 @@ pub fn floor_char_boundary(bytes: &[u8], max: usize) -> usize {
 
 /// How many line feeds there are, and whether there is a NUL.
 pub(crate) fn count_lines(bytes: &[u8]) -> (u64, bool) {
-    let (mut lines, mut has_nul) = (0, false);
-    // As many as a byte can count, so that the compiler can count in many bytes at once.
-    for block in bytes.chunks(255) {
-        let count = |(lines, nul): (u8, u8), &byte: &u8| {
-            (lines.wrapping_add(u8::from(byte == b'\n')), nul | u8::from(byte == 0))
-        };
-        let (in_block, nul) = block.iter().fold((0, 0), count);
-        lines += u64::from(in_block);
-        has_nul |= nul > 0;
+    // No more than a byte can count, and a multiple of what the compiler looks at at once: this is a
+    // pass over all of a large file.
+    let (blocks, rest) = bytes.as_chunks::<224>();
+    let count = |(lines, nul): (u8, u8), &byte: &u8| {
+        (lines.wrapping_add(u8::from(byte == b'\n')), nul | u8::from(byte == 0))
+    };
+    let (lines, nul) = rest.iter().fold((0, 0), count);
+    let (mut lines, mut nul) = (u64::from(lines), nul);
+    for block in blocks {
+        let (lines_here, nul_here) = block.iter().fold((0, 0), count);
+        lines += u64::from(lines_here);
+        nul |= nul_here;
     }
-    (lines, has_nul)
+    (lines, nul > 0)
+}
+
+/// Whether there is a NUL.
+pub(crate) fn has_nul(bytes: &[u8]) -> bool {
+    bytes.find_byte(0).is_some()
 }
 
 /// Where the first line feed is.
