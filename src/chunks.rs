@@ -31,7 +31,7 @@ struct Cuts {
     window_per_thread: u64,
 }
 
-const CUTS: Cuts = Cuts { chunk_bytes: 1 << 20, least_bytes: 8 << 20, window_per_thread: 4 };
+const CUTS: Cuts = Cuts { chunk_bytes: 512 << 10, least_bytes: 8 << 20, window_per_thread: 8 };
 
 /// How far behind a chunk its last line is read at a time.
 const OVERHANG_BYTES: usize = 4 << 10;
@@ -447,7 +447,7 @@ impl Read for ReadAt<'_> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use crate::limits::Limits;
