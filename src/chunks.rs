@@ -8,6 +8,7 @@ use crate::matches::FileMatches;
 use crate::pool::Pool;
 use crate::scan::{AHEAD_BYTES, Joined, Scanned, Scanner, Visit};
 use crate::text;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -35,6 +36,10 @@ const CUTS: Cuts = Cuts { chunk_bytes: 512 << 10, least_bytes: 8 << 20, window_p
 
 /// How far behind a chunk its last line is read at a time.
 const OVERHANG_BYTES: usize = 4 << 10;
+
+/// With so much found in chunks whose turn has not come, no more are begun. Few matches are larger than
+/// their text, but a replacement can be of any size.
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// How long a helper sleeps that is too far ahead before it looks at the token.
 const LOOK: Duration = Duration::from_millis(20);
@@ -145,7 +150,9 @@ struct State {
     /// The first that has not been taken.
     taken: u64,
     /// What came of those from there on; `None` for what is not done.
-    done: std::collections::VecDeque<Option<Part>>,
+    done: VecDeque<Option<Part>>,
+    /// How much those hold.
+    held_bytes: usize,
     /// Something is in the file that only a search from end to end gets right.
     is_irregular: bool,
     /// Nobody wants any more of it.
@@ -193,9 +200,10 @@ impl Drop for Begun<'_> {
         let mut state = self.file.lock();
         match self.part.take() {
             None => state.is_irregular = true,
-            part => {
+            Some(part) => {
                 let place = (self.index - state.taken) as usize;
-                state.done[place] = part;
+                state.held_bytes += part.found.held_bytes();
+                state.done[place] = Some(part);
             }
         }
         drop(state);
@@ -214,7 +222,9 @@ impl Chunked {
     }
 
     fn is_ahead(&self, state: &State) -> bool {
-        state.next >= state.taken + self.window
+        // Whoever is waited for is never too far ahead.
+        let is_full = state.held_bytes >= MAX_HELD_BYTES && state.next > state.taken;
+        state.next >= state.taken + self.window || is_full
     }
 
     fn begin(&self, mut state: MutexGuard<'_, State>) -> Option<Begun<'_>> {
@@ -267,6 +277,7 @@ impl Chunked {
             if let Some(part) = state.done.front_mut().and_then(Option::take) {
                 state.done.pop_front();
                 state.taken += 1;
+                state.held_bytes -= part.found.held_bytes();
                 drop(state);
                 self.changed.notify_all();
                 // Somebody writes to the file.
