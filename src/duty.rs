@@ -131,7 +131,6 @@ impl Duty {
     }
 
     /// Half as long: for a job that waits for others while the call waits for it.
-    #[cfg(target_os = "linux")]
     pub(crate) fn less_patience(&self) -> Patience<'_> {
         Patience { token: &self.token, until: None, share: 2 }
     }

@@ -38,6 +38,7 @@ struct Readme;
 #[cfg(target_os = "linux")]
 mod beneath;
 mod cancel;
+mod chunks;
 mod collect;
 mod duty;
 mod error;

@@ -153,7 +153,15 @@ impl FileMatches {
 
     /// The kept lines, in the order of the file.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = Line<'_>> + DoubleEndedIterator {
-        self.lines.iter().map(|record| Line {
+        self.lines_from(0)
+    }
+
+    /// Without the first so many, which are not looked at.
+    pub(crate) fn lines_from(
+        &self,
+        first: usize,
+    ) -> impl ExactSizeIterator<Item = Line<'_>> + DoubleEndedIterator {
+        self.lines[first..].iter().map(|record| Line {
             number: record.number,
             offset: record.offset,
             bytes: &self.buffer[record.bytes.clone()],
@@ -203,6 +211,35 @@ impl FileMatches {
             replaced_ends: first_end..self.replaced_ends.len(),
             kind,
             full_bytes: bytes.len() as u64,
+        });
+    }
+
+    /// Keeps a line of another result, of what begins here, behind so many lines.
+    pub(crate) fn keep_line_of(
+        &mut self,
+        part: &FileMatches,
+        index: usize,
+        offset: u64,
+        lines: u64,
+    ) {
+        let record = &part.lines[index];
+        fn add<T: Copy>(all: &mut Vec<T>, part: &[T]) -> std::ops::Range<usize> {
+            let first = all.len();
+            all.extend_from_slice(part);
+            first..all.len()
+        }
+        self.lines.push(Record {
+            number: record.number.map(|number| number + lines),
+            offset: record.offset + offset,
+            bytes: add(&mut self.buffer, &part.buffer[record.bytes.clone()]),
+            spans: add(&mut self.spans, &part.spans[record.spans.clone()]),
+            replaced: add(&mut self.replaced, &part.replaced[record.replaced.clone()]),
+            replaced_ends: add(
+                &mut self.replaced_ends,
+                &part.replaced_ends[record.replaced_ends.clone()],
+            ),
+            kind: record.kind,
+            full_bytes: record.full_bytes,
         });
     }
 

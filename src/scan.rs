@@ -5,7 +5,7 @@ use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
 use crate::faults::Reads;
 use crate::haystack::{self, Haystack, OpenError, Place};
 use crate::limits::Limits;
-use crate::matcher::{Matcher, Watched, may_see_ends};
+use crate::matcher::{Matcher, Watched};
 use crate::matches::{FileMatches, LineKind, Located, Span};
 use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
 use bstr::ByteSlice as _;
@@ -30,7 +30,7 @@ const MATCHES_PER_LOOK: u64 = 64;
 const READ_BYTES: usize = 1 << 18;
 
 /// The largest file that is read at once: as much as the searcher would read at a time.
-const AHEAD_BYTES: usize = 1 << 16;
+pub(crate) const AHEAD_BYTES: usize = 1 << 16;
 
 /// What the standard library reads of a standard input before it gets out of the way. It can be seen:
 /// a NUL is found with the whole portion that it was read in.
@@ -49,6 +49,8 @@ pub(crate) struct Scanner {
     replacement: Option<Vec<u8>>,
     /// The searcher takes a count of 0 for none at all when matches are inverted.
     searches_nothing: bool,
+    /// Whether what is found in a line depends on nothing but the line.
+    line_alone: bool,
     caps: Caps,
 }
 
@@ -111,6 +113,15 @@ pub(crate) trait Render {
     fn render(&mut self, matcher: &Matcher, search: Pending<'_>) -> io::Result<()>;
 }
 
+/// Looks at a result while it comes.
+pub(crate) trait Follow {
+    /// There may be more lines than before, behind those that were there.
+    fn follow(&mut self, found: &FileMatches);
+
+    /// Those lines are of no use: others follow from the first on.
+    fn forget(&mut self);
+}
+
 /// How a file is searched beyond what its query says.
 pub(crate) struct Visit<'a> {
     /// The path to report.
@@ -126,13 +137,16 @@ pub(crate) struct Visit<'a> {
     pub(crate) first_only: bool,
     /// Who gets what is found, if it is not to be kept. The limits of a result do not count then.
     pub(crate) render: Option<&'a mut dyn Render>,
+    /// Who can do something with lines before all are found. What is not shown to it is in the result.
+    pub(crate) follower: Option<&'a mut dyn Follow>,
     pub(crate) token: &'a CancelToken,
 }
 
 impl<'a> Visit<'a> {
     pub(crate) fn new(path: &'a Path, explicit: bool, token: &'a CancelToken) -> Visit<'a> {
-        let (count_only, whole, first_only, render) = (None, false, false, None);
-        Visit { path, explicit, count_only, whole, first_only, render, token }
+        let (count_only, whole, first_only) = (None, false, false);
+        let (render, follower) = (None, None);
+        Visit { path, explicit, count_only, whole, first_only, render, follower, token }
     }
 }
 
@@ -161,14 +175,16 @@ impl Scanner {
             })?;
             builder.encoding(Some(encoding));
         }
-        let is_odd = matches!(query.encoding, Encoding::Label(_))
-            || query.max_count.is_some()
-            || query.stop_on_nonmatch
-            || query.invert
-            || query.passthru
-            || may_see_ends(query);
-        let multi_line =
-            builder.build().multi_line_with_matcher(matcher.watched(&CancelToken::new()));
+        let token = CancelToken::new();
+        let watched = matcher.watched(&token);
+        let multi_line = builder.build().multi_line_with_matcher(&watched);
+        // A pattern that names the ends of the text is one without a line terminator.
+        let is_plain = watched.line_terminator() == Some(LineTerminator::byte(b'\n'))
+            && query.terminator == Terminator::Lf
+            && !matches!(query.encoding, Encoding::Label(_))
+            && !(multi_line || query.invert || query.passthru || query.stop_on_nonmatch)
+            && query.max_count.is_none();
+        let line_alone = is_plain && (query.before_context, query.after_context) == (0, 0);
         builder.heap_limit(Some(if multi_line {
             // The searcher asks for room for one byte more before it sees the end of a file.
             limits.max_multi_line_bytes.saturating_add(1)
@@ -181,9 +197,10 @@ impl Scanner {
             matcher,
             binary: if query.terminator == Terminator::Nul { Binary::Text } else { query.binary },
             multi_line,
-            is_plain: !multi_line && !is_odd,
+            is_plain,
             replacement: query.replacement.clone(),
             searches_nothing: query.max_count == Some(0),
+            line_alone,
             caps: Caps {
                 max_lines: limits.max_lines_per_file.min(limits.max_lines),
                 max_lines_name: if limits.max_lines_per_file <= limits.max_lines {
@@ -288,6 +305,34 @@ impl Scanner {
         self.scan(Input::Stdin(&mut inner), visit)
     }
 
+    /// Whether a file can be searched in pieces that begin and end with a line: nothing depends on more
+    /// than a line, and none of up to so many bytes is too long.
+    pub(crate) fn takes_chunks(&self, line_bytes: usize) -> bool {
+        // The searcher fails only with a line that fills its buffer.
+        self.line_alone && self.caps.max_line_buffer_bytes > line_bytes
+    }
+
+    /// Whether a NUL byte in a text means anything.
+    pub(crate) fn minds_nul(&self) -> bool {
+        self.binary != Binary::Text
+    }
+
+    /// Searches one piece of a text that [can be searched in such](Scanner::takes_chunks), and has no
+    /// NUL byte that anybody minds.
+    pub(crate) fn scan_chunk(&mut self, bytes: &[u8], visit: &mut Visit<'_>) -> Scanned {
+        self.scan(Input::Chunk(bytes), visit)
+    }
+
+    /// To put together what was found in the pieces of one file.
+    pub(crate) fn joined(&self, visit: &Visit<'_>) -> Joined {
+        Joined {
+            caps: self.caps.clone(),
+            full: visit.count_only,
+            kept_matches: 0,
+            found: FileMatches::new(visit.path),
+        }
+    }
+
     /// Searches bytes in memory.
     pub(crate) fn scan_slice(&mut self, bytes: &[u8], visit: &mut Visit<'_>) -> Scanned {
         self.scan(Input::Slice(bytes), visit)
@@ -295,6 +340,7 @@ impl Scanner {
 
     fn scan(&mut self, input: Input<'_>, visit: &mut Visit<'_>) -> Scanned {
         self.searcher.set_binary_detection(match (self.binary, visit.explicit) {
+            _ if matches!(input, Input::Chunk(_)) => BinaryDetection::none(),
             (Binary::Text, _) => BinaryDetection::none(),
             (Binary::Quit, _) | (Binary::Auto, false) => BinaryDetection::quit(0),
             (Binary::Convert, _) | (Binary::Auto, true) => BinaryDetection::convert(0),
@@ -322,11 +368,14 @@ impl Scanner {
                     multi_line: self.multi_line,
                     watch,
                     first_only: visit.first_only,
-                    full: visit.count_only,
-                    kept_matches: 0,
+                    kept: Kept {
+                        caps: &self.caps,
+                        full: visit.count_only,
+                        matches: 0,
+                        found: &mut found,
+                    },
                     located: Located::default(),
                     replacement: self.replacement.as_deref(),
-                    found: &mut found,
                 };
                 input.search(searcher, matcher, watch, sink)
             }
@@ -366,6 +415,8 @@ enum Input<'a> {
     /// A file as one slice.
     Whole(&'a Bounded<'a>),
     Slice(&'a [u8]),
+    /// A part of a file that is searched from end to end.
+    Chunk(&'a [u8]),
 }
 
 impl Input<'_> {
@@ -387,6 +438,10 @@ impl Input<'_> {
             }
             Input::Slice(bytes) => {
                 watch.show_all(bytes);
+                return searcher.search_slice(matcher, bytes, sink);
+            }
+            Input::Chunk(bytes) => {
+                watch.matcher.show(bytes);
                 return searcher.search_slice(matcher, bytes, sink);
             }
             Input::Whole(file) => file,
@@ -559,12 +614,79 @@ struct Collecting<'a> {
     multi_line: bool,
     watch: Watch<'a>,
     first_only: bool,
-    /// Once a line has been dropped, all later ones are: what is kept is a head.
-    full: Option<&'static str>,
-    kept_matches: u64,
+    kept: Kept<'a>,
     located: Located,
     replacement: Option<&'a [u8]>,
+}
+
+/// The head of what is found that there is room for.
+struct Kept<'a> {
+    caps: &'a Caps,
+    /// Once a line has been dropped, all later ones are.
+    full: Option<&'static str>,
+    matches: u64,
     found: &'a mut FileMatches,
+}
+
+impl Kept<'_> {
+    /// Before a further match and what belongs to it.
+    fn check_room(&mut self) {
+        if self.matches >= self.caps.max_lines && self.full.is_none() {
+            self.full = Some(self.caps.max_lines_name);
+        }
+    }
+
+    /// Whether there is room for one line more.
+    fn has_room(&mut self) -> bool {
+        if self.full.is_none() && self.found.held_bytes() >= self.caps.max_result_bytes {
+            self.full = Some("max_file_result_bytes");
+            // What has been kept before the match that now is dropped belongs to that match.
+            let last = self.found.lines().rposition(|line| line.kind != LineKind::Before);
+            self.found.truncate_lines(last.map_or(0, |last| last + 1), "max_file_result_bytes");
+        }
+        if self.full.is_some() {
+            self.found.limit = self.full;
+        }
+        self.full.is_none()
+    }
+}
+
+/// What was found in the pieces of a file that came until now, as if it had been searched in one.
+pub(crate) struct Joined {
+    caps: Caps,
+    full: Option<&'static str>,
+    kept_matches: u64,
+    pub(crate) found: FileMatches,
+}
+
+impl Joined {
+    /// The limit for which nothing more is kept.
+    pub(crate) fn full(&self) -> Option<&'static str> {
+        self.full
+    }
+
+    /// Adds what was found in the next piece, which begins here, behind so many lines.
+    pub(crate) fn add(&mut self, part: &FileMatches, offset: u64, lines: u64) {
+        self.found.matches += part.matches;
+        self.found.lines_matched += part.lines_matched;
+        let (full, matches) = (self.full, self.kept_matches);
+        let mut kept = Kept { caps: &self.caps, full, matches, found: &mut self.found };
+        for index in 0..part.lines().len() {
+            kept.check_room();
+            kept.matches += 1;
+            if !kept.has_room() {
+                break;
+            }
+            kept.found.keep_line_of(part, index, offset, lines);
+        }
+        if let Some(limit) = part.limit {
+            // What has no room in one of the pieces has none in all of them.
+            kept.check_room();
+            kept.full = kept.full.or(Some(limit));
+            kept.found.limit = kept.full;
+        }
+        (self.full, self.kept_matches) = (kept.full, kept.matches);
+    }
 }
 
 impl Collecting<'_> {
@@ -629,25 +751,12 @@ impl Collecting<'_> {
         Ok(count)
     }
 
-    /// Before a further match and what belongs to it.
-    fn check_room(&mut self) {
-        if self.kept_matches >= self.caps.max_lines && self.full.is_none() {
-            self.full = Some(self.caps.max_lines_name);
-        }
-    }
-
     fn keep(&mut self, number: Option<u64>, offset: u64, bytes: &[u8], kind: LineKind) {
-        if self.full.is_none() && self.found.held_bytes() >= self.caps.max_result_bytes {
-            self.full = Some("max_file_result_bytes");
-            // What has been kept before the match that now is dropped belongs to that match.
-            let last = self.found.lines().rposition(|line| line.kind != LineKind::Before);
-            self.found.truncate_lines(last.map_or(0, |last| last + 1), "max_file_result_bytes");
-        }
-        if self.full.is_some() {
-            self.found.limit = self.full;
+        if !self.kept.has_room() {
             return;
         }
-        self.found.keep_line(number, offset, bytes, &self.located, kind, self.caps.max_line_bytes);
+        let max = self.caps.max_line_bytes;
+        self.kept.found.keep_line(number, offset, bytes, &self.located, kind, max);
     }
 }
 
@@ -666,10 +775,11 @@ impl Sink for Collecting<'_> {
         // Even an inverted match can hold the pattern: behind the limit of a search that passes
         // all lines through.
         let range = found.bytes_range_in_buffer();
-        self.found.matches += self.locate(searcher, found.buffer(), range)?;
-        self.found.lines_matched += if self.multi_line { found.lines().count() as u64 } else { 1 };
-        self.check_room();
-        self.kept_matches += 1;
+        self.kept.found.matches += self.locate(searcher, found.buffer(), range)?;
+        self.kept.found.lines_matched +=
+            if self.multi_line { found.lines().count() as u64 } else { 1 };
+        self.kept.check_room();
+        self.kept.matches += 1;
         self.keep(
             found.line_number(),
             found.absolute_byte_offset(),
@@ -687,11 +797,11 @@ impl Sink for Collecting<'_> {
         };
         // What stands before a match that will not be kept belongs to that match.
         if kind == LineKind::Before {
-            self.check_room();
+            self.kept.check_room();
         }
         self.located.clear();
         // Around inverted matches it is the context that holds the pattern.
-        if searcher.invert_match() && self.full.is_none() {
+        if searcher.invert_match() && self.kept.full.is_none() {
             self.locate(searcher, context.bytes(), 0..context.bytes().len())?;
         }
         self.keep(context.line_number(), context.absolute_byte_offset(), context.bytes(), kind);
@@ -699,8 +809,8 @@ impl Sink for Collecting<'_> {
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
-        self.found.bytes_searched = finish.byte_count();
-        self.found.binary_offset = finish.binary_byte_offset();
+        self.kept.found.bytes_searched = finish.byte_count();
+        self.kept.found.binary_offset = finish.binary_byte_offset();
         Ok(())
     }
 }

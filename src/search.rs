@@ -1,6 +1,7 @@
 //! The engine: a compiled [`Query`] over a [`Scope`], under [`Limits`].
 
 use crate::cancel::{CancelToken, Stop};
+use crate::chunks::{self, Help, Lend};
 use crate::collect::{Collector, End, Outcome, Summary};
 use crate::error::{Diagnostic, Error, ErrorCode, Reason, Result};
 use crate::haystack::{self, OpenError, Place};
@@ -142,6 +143,13 @@ impl Engine {
         let done = work(&mut scanner);
         lock(&self.idle).push(scanner);
         Ok(done)
+    }
+}
+
+impl Lend for Engine {
+    fn lend(&self, work: impl FnOnce(&mut Scanner)) {
+        // Without a scanner there is no help, and the search is only slower.
+        let _ = self.with_scanner(work);
     }
 }
 
@@ -352,6 +360,17 @@ impl Search {
         self.engine.with_scanner(work)
     }
 
+    /// Lets one scanner of this search work on a file, and others of them help on this pool.
+    pub(crate) fn scan_file(
+        &self,
+        scanner: &mut Scanner,
+        at: Place<'_>,
+        visit: &mut Visit<'_>,
+        pool: &Pool,
+    ) -> Scanned {
+        chunks::scan_file(scanner, at, visit, &Help { pool, lender: &self.engine })
+    }
+
     fn search_one(
         &self,
         path: &Path,
@@ -430,7 +449,9 @@ impl Worker {
         let mut visit = Visit::new(&file.path, file.explicit, &self.token);
         visit.count_only = self.count_only.load(Ordering::Relaxed).then_some("max_lines");
         let place = file.place(&self.scope);
-        self.searched(self.engine.with_scanner(|scanner| scanner.scan_file(place, &mut visit)))
+        let help = Help { pool: &self.scope.pool, lender: &self.engine };
+        let scan = |scanner: &mut Scanner| chunks::scan_file(scanner, place, &mut visit, &help);
+        self.searched(self.engine.with_scanner(scan))
     }
 
     fn searched(&self, scanned: Result<Scanned>) -> Searched {

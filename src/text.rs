@@ -31,6 +31,34 @@ pub fn floor_char_boundary(bytes: &[u8], max: usize) -> usize {
     max
 }
 
+/// How many line feeds there are, and whether there is a NUL.
+pub(crate) fn count_lines(bytes: &[u8]) -> (u64, bool) {
+    // No more than a byte can count, and a multiple of what the compiler looks at at once: this is a
+    // pass over all of a large file.
+    let (blocks, rest) = bytes.as_chunks::<224>();
+    let count = |(lines, nul): (u8, u8), &byte: &u8| {
+        (lines.wrapping_add(u8::from(byte == b'\n')), nul | u8::from(byte == 0))
+    };
+    let (lines, nul) = rest.iter().fold((0, 0), count);
+    let (mut lines, mut nul) = (u64::from(lines), nul);
+    for block in blocks {
+        let (lines_here, nul_here) = block.iter().fold((0, 0), count);
+        lines += u64::from(lines_here);
+        nul |= nul_here;
+    }
+    (lines, nul > 0)
+}
+
+/// Whether there is a NUL.
+pub(crate) fn has_nul(bytes: &[u8]) -> bool {
+    bytes.find_byte(0).is_some()
+}
+
+/// Where the first line feed is.
+pub(crate) fn line_feed(bytes: &[u8]) -> Option<usize> {
+    bytes.find_byte(b'\n')
+}
+
 /// The bytes with every control character but TAB escaped, and every byte that is no UTF-8 as
 /// U+FFFD: safe to print on a terminal, on one line.
 ///

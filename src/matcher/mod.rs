@@ -8,7 +8,6 @@ mod twin; // the pattern for text that is all ASCII
 mod watched; // a matcher together with the token that stops it
 
 pub use cache::PatternCache;
-pub(crate) use pattern::may_see_ends;
 pub(crate) use watched::Watched;
 
 use crate::cancel::CancelToken;

@@ -39,15 +39,6 @@ pub(super) fn is_plain(query: &Query) -> bool {
     query.case == Case::Sensitive && (query.fixed_strings || query.patterns.iter().all(is_text))
 }
 
-/// Whether a pattern may ask where the whole text begins or ends. Said of some that do not: only the
-/// text of the pattern is looked at.
-pub(crate) fn may_see_ends(query: &Query) -> bool {
-    let may = |text: &String| {
-        text.contains(r"\A") || text.contains(r"\z") || (text.contains("(?") && text.contains('-'))
-    };
-    !query.fixed_strings && query.patterns.iter().any(may)
-}
-
 /// The patterns as one, before anything is taken from their classes. `None` for what is refused.
 pub(super) fn parse(query: &Query, max_nesting: u32) -> Option<Hir> {
     let group = |text: &String| match query.fixed_strings {
@@ -192,29 +183,5 @@ pub(super) fn width_at_most(query: &Query) -> Option<usize> {
     match query.fixed_strings || !query.patterns.iter().any(counted) {
         true => Some((CLASS_WIDTH + 1) * (bytes + 2)),
         false => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_asks_for_the_ends_of_a_text_is_known_by_its_pattern() {
-        for (pattern, may) in [
-            ("^a$", false),
-            (r"\ba\b", false),
-            ("(?i)a", false),
-            (r"\Aa", true),
-            (r"a\z", true),
-            ("(?-m)^a", true),
-            ("(?i-m:a$)", true),
-        ] {
-            assert_eq!(may_see_ends(&Query::new(pattern)), may, "{pattern}");
-            let hir = parse(&Query::new(pattern), MAX_NESTING);
-            let does =
-                hir.is_some_and(|hir| hir.properties().look_set().contains_anchor_haystack());
-            assert!(may || !does, "{pattern}");
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use crate::matches::{FileMatches, Line, LineKind};
+use crate::scan::Follow;
 use crate::text::path_bytes;
 use crate::wire::rg::{Begin, End, LineRef, Message, Stats, Submatch, Summary};
 use std::io::{self, Write};
@@ -21,39 +22,77 @@ pub(super) struct Printed {
     pub(super) matched: bool,
 }
 
-/// The JSON lines of a file, and its counts. A search that failed half-way has no end message.
-pub(super) fn json(found: &FileMatches, elapsed: Duration, failed: bool) -> io::Result<Printed> {
-    let path = path_bytes(&found.path);
-    // About what a line takes beside its bytes and its path.
-    let takes = |line: Line<'_>| line.bytes.len() + path.len() + 128 + 64 * line.spans.len();
-    let mut lines = Vec::with_capacity(found.lines().map(takes).sum());
-    let mut printed = 0;
-    if !found.is_empty() {
-        printed += Message::Begin(Begin::new(&*path)).write_line(&mut lines)?;
+/// The JSON lines of a file, as far as they have been written.
+#[derive(Default)]
+pub(super) struct Json {
+    lines: Vec<u8>,
+    /// How many lines of the result they are.
+    told: usize,
+    printed: u64,
+    failure: Option<io::Error>,
+}
+
+impl Json {
+    fn tell(&mut self, found: &FileMatches) -> io::Result<()> {
+        let path = path_bytes(&found.path);
+        if self.told == 0 && !found.is_empty() {
+            self.printed += Message::Begin(Begin::new(&*path)).write_line(&mut self.lines)?;
+        }
+        // About what a line takes beside its bytes and its path.
+        let takes = |line: Line<'_>| line.bytes.len() + path.len() + 128 + 64 * line.spans.len();
+        self.lines.reserve(found.lines_from(self.told).map(takes).sum());
+        for line in found.lines_from(self.told) {
+            let mut told = LineRef::new(&path, line.bytes, line.offset);
+            told.line_number = line.number;
+            let submatches = (0..line.spans.len()).map(|index| submatch(&line, index));
+            self.printed += match line.kind {
+                LineKind::Match => told.write_match(&mut self.lines, submatches)?,
+                _ => told.write_context(&mut self.lines, submatches)?,
+            };
+        }
+        self.told = found.lines().len();
+        Ok(())
     }
-    for line in found.lines() {
-        let mut told = LineRef::new(&path, line.bytes, line.offset);
-        told.line_number = line.number;
-        let submatches = (0..line.spans.len()).map(|index| submatch(&line, index));
-        printed += match line.kind {
-            LineKind::Match => told.write_match(&mut lines, submatches)?,
-            _ => told.write_context(&mut lines, submatches)?,
-        };
+
+    /// With the rest of the lines, and the counts. A search that failed half-way has no end message.
+    pub(super) fn finish(
+        mut self,
+        found: &FileMatches,
+        elapsed: Duration,
+        failed: bool,
+    ) -> io::Result<Printed> {
+        self.follow(found);
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let mut stats = stats(found, elapsed);
+        stats.bytes_printed = self.printed;
+        stats.matches = found.matches;
+        if !found.is_empty() && !failed {
+            let path = path_bytes(&found.path);
+            let end = End::new(&*path, found.binary_offset, stats);
+            Message::End(end).write_line(&mut self.lines)?;
+        }
+        Ok(Printed {
+            lines: self.lines,
+            stats,
+            matched: found.lines_matched > 0,
+            cut: found.limit,
+            ..Printed::default()
+        })
     }
-    let mut stats = stats(found, elapsed);
-    stats.bytes_printed = printed;
-    stats.matches = found.matches;
-    if !found.is_empty() && !failed {
-        let end = End::new(&*path, found.binary_offset, stats);
-        Message::End(end).write_line(&mut lines)?;
+}
+
+impl Follow for Json {
+    fn follow(&mut self, found: &FileMatches) {
+        if self.failure.is_none() {
+            self.failure = self.tell(found).err();
+        }
     }
-    Ok(Printed {
-        lines,
-        stats,
-        matched: found.lines_matched > 0,
-        cut: found.limit,
-        ..Printed::default()
-    })
+
+    fn forget(&mut self) {
+        *self = Json::default();
+    }
 }
 
 /// The counts of a file of which nothing is printed. ripgrep counts at least one match for each

@@ -3,7 +3,7 @@
 use super::args::{self, Engine, Mode, Parsed, Special};
 use super::layout::{Layout, Page};
 use super::plan::{self, Mapped, Plan};
-use super::print::{self, Printed};
+use super::print::{self, Json, Printed};
 use super::{Command, FileId, SharedReader, flags};
 use crate::cancel::{CancelToken, Stop};
 use crate::duty::Duty;
@@ -422,9 +422,11 @@ impl Work {
         let path = print::shown(&self.plan, &file.path);
         let layout = self.plan.layout.as_ref();
         let mut page = layout.map(|layout| layout.page(path, &self.token));
-        let scan = |scanner: &mut Scanner| self.scan(scanner, file, path, &at, page.as_mut());
+        let mut json = Json::default();
+        let scan =
+            |scanner: &mut Scanner| self.scan(scanner, file, path, &at, (page.as_mut(), &mut json));
         match self.search.with_scanner(scan) {
-            Ok(scanned) => self.printed(file, scanned, page, started),
+            Ok(scanned) => self.printed(file, scanned, (page, json), started),
             Err(error) => Searched::Done {
                 printed: Printed::default(),
                 failure: Some(error.to_string()),
@@ -440,10 +442,11 @@ impl Work {
         file: &FileEntry,
         path: &'a Path,
         at: &Path,
-        page: Option<&'a mut Page<'_>>,
+        (page, json): (Option<&'a mut Page<'_>>, &'a mut Json),
     ) -> Scanned {
         let mut visit = Visit::new(path, file.explicit, &self.token);
         visit.render = page.map(|page| page as &mut dyn Render);
+        visit.follower = (self.plan.mode == Mode::Json && !self.plan.quiet).then_some(json);
         visit.whole = match self.plan.mapped {
             Mapped::None => false,
             Mapped::Named => file.explicit,
@@ -453,7 +456,10 @@ impl Work {
         // those out of account.
         visit.first_only = self.plan.ends_at_first() && self.plan.mode != Mode::FilesWithoutMatch;
         match file.source {
-            Source::Regular => scanner.scan_file(file.place(&self.plan.scope), &mut visit),
+            Source::Regular => {
+                let scope = &self.plan.scope;
+                self.search.scan_file(scanner, file.place(scope), &mut visit, &scope.pool)
+            }
             Source::Special => scanner.scan_special(at, &mut visit),
             Source::Stdin => scanner.scan_stdin(self.stdin.clone(), &mut visit),
         }
@@ -463,7 +469,7 @@ impl Work {
         &self,
         file: &FileEntry,
         scanned: Scanned,
-        page: Option<Page<'_>>,
+        (page, json): (Option<Page<'_>>, Json),
         started: Instant,
     ) -> Searched {
         let elapsed = started.elapsed();
@@ -477,7 +483,7 @@ impl Work {
             printed
         } else {
             // A vector takes everything.
-            match print::json(&found, elapsed, trouble.is_some()) {
+            match json.finish(&found, elapsed, trouble.is_some()) {
                 Ok(printed) => printed,
                 Err(_) => print::quiet(&found, elapsed, false),
             }

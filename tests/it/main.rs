@@ -13,6 +13,7 @@ mod walk_twin; // the walk against a naive one, on random trees and on a large o
 // The searching side.
 mod ascii_twin; // what is compiled for ASCII and for every text, together
 mod cancel; // how a run is stopped, and what it returns then
+mod chunks; // one large file on several threads against one
 mod errors; // what a failed call says, and what the types around it promise
 mod haystacks; // files to search, and the pools to search them with
 mod limits; // what each limit leaves out, and how the result says so

@@ -26,6 +26,7 @@ const ROOMS: &[(&str, u8)] = &[
     ("ordered", 2),
     ("collect", 3),
     ("hunt", 4),
+    ("chunks", 4),
     ("search", 5),
     ("wire", 6),
     ("tools", 7),
