@@ -100,14 +100,16 @@ pub(crate) fn open(place: Place<'_>) -> Result<Haystack, OpenError> {
 }
 
 /// Whether there are too many open files.
+#[cfg(unix)]
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    return matches!(
-        rustix::io::Errno::from_io_error(error),
-        Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE)
-    );
-    #[cfg(not(unix))]
-    return false;
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+/// There is no such limit.
+#[cfg(not(unix))]
+pub(crate) fn is_shortage(_: &io::Error) -> bool {
+    false
 }
 
 /// Without O_NONBLOCK a FIFO waits for a writer and a leased file for its holder; without

@@ -44,6 +44,7 @@ mod duty;
 mod error;
 mod faults;
 mod haystack;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only our own walk is shown to it"))]
 mod hunt;
 mod limits;
 mod matcher;

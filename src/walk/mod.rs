@@ -261,6 +261,7 @@ struct Gathered {
 /// Takes files where the walk finds them, before anything is known of their place in the order.
 ///
 /// Called by any thread of the walk.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only our own walk asks one"))]
 pub(crate) trait Visitor: Send + Sync {
     /// Whether it may take any more files.
     fn wants_more(&self) -> bool;
@@ -270,6 +271,7 @@ pub(crate) trait Visitor: Send + Sync {
 }
 
 /// Where a file was found.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only our own walk makes one"))]
 pub(crate) struct Spot<'a> {
     pub(crate) root: usize,
     /// As it would be listed.
