@@ -16,6 +16,8 @@ mod native;
 mod order;
 mod reference;
 mod roots;
+#[cfg(target_os = "linux")]
+mod sort;
 mod trouble;
 
 pub(crate) use order::compare_files as compare;
@@ -145,8 +147,8 @@ enum Sorted {
     Entries(std::vec::IntoIter<FileEntry>),
     #[cfg(target_os = "linux")]
     Listed(listing::Listed),
-    /// What a stopped walk had found. It is sorted when somebody asks for it: a million files take
-    /// longer than a stop may.
+    /// What a walk had found that was stopped, or whose sort was. It is sorted when somebody asks for
+    /// it: a million files take longer than a stop may.
     #[cfg(target_os = "linux")]
     Unsorted(listing::Listing, SortBy, Order, Option<usize>),
 }
@@ -162,7 +164,8 @@ impl Iterator for Sorted {
             #[cfg(target_os = "linux")]
             Sorted::Unsorted(listing, by, order, head) => {
                 let mut listing = std::mem::take(listing);
-                listing.sort(*by, *order, *head);
+                // The walk's token has stopped already, and nobody knows of this one.
+                let _ = listing.sort(*by, *order, *head, &CancelToken::new());
                 *self = Sorted::Listed(listing.into_files());
                 self.next()
             }
@@ -256,6 +259,8 @@ struct Gathered {
     /// How many, also of those left out of the head.
     found: u64,
     told: Told,
+    /// Why the walk, or the sort, ended early.
+    stopped: Option<Stop>,
 }
 
 /// Takes files where the walk finds them, before anything is known of their place in the order.
@@ -375,7 +380,7 @@ impl Scope {
             std::mem::take(&mut chosen.named).into_iter().for_each(|trouble| theirs.tell(trouble));
             let duty = (&own.0, &own.1);
             let stopped = scope.gather(&chosen, scope.sort_by, duty, &theirs, Some(&visitor));
-            Ok(scope.files_of(theirs.take(), stopped))
+            Ok(scope.files_of(theirs.take(), stopped, &own.1))
         };
         match duty.call(walk)? {
             Some(files) => files,
@@ -393,11 +398,12 @@ impl Scope {
             return Ok(Files { walk: Walk::Streaming(self.steps(chosen, token), head), summary });
         }
         let stopped = self.gather(&chosen, self.sort_by, (duty, token), haul, None);
-        Ok(self.files_of(haul.take(), stopped))
+        Ok(self.files_of(haul.take(), stopped, token))
     }
 
-    fn files_of(&self, hauled: Hauled, stopped: Option<Stop>) -> Files {
-        let Gathered { files, found, told } = self.sorted(hauled, self.sort_by, stopped);
+    fn files_of(&self, hauled: Hauled, stopped: Option<Stop>, token: &CancelToken) -> Files {
+        let Gathered { files, found, told, stopped } =
+            self.sorted(hauled, self.sort_by, stopped, token);
         let complete = stopped.is_none();
         let diagnostics = told.counted;
         let summary = FilesSummary { files: found, stopped, complete, diagnostics };
@@ -407,7 +413,7 @@ impl Scope {
     /// What a walk that has not come back has found so far.
     fn files_so_far(&self, token: &CancelToken, haul: &Haul) -> Files {
         self.stuck_roots().for_each(|trouble| haul.tell(trouble));
-        self.files_of(haul.take(), token.stop())
+        self.files_of(haul.take(), token.stop(), token)
     }
 
     fn stuck_roots(&self) -> impl Iterator<Item = Trouble> {
@@ -479,26 +485,35 @@ impl Scope {
         }
     }
 
-    fn sorted(&self, hauled: Hauled, by: SortBy, stopped: Option<Stop>) -> Gathered {
+    fn sorted(
+        &self,
+        hauled: Hauled,
+        by: SortBy,
+        stopped: Option<Stop>,
+        token: &CancelToken,
+    ) -> Gathered {
         #[cfg(target_os = "linux")]
         if hauled.listing.found > 0 {
             let Hauled { mut listing, told, .. } = hauled;
             let found = listing.found;
-            if stopped.is_some() {
-                let files = Sorted::Unsorted(listing, by, self.order, self.head);
-                return Gathered { files, found, told };
-            }
-            listing.sort(by, self.order, self.head);
-            return Gathered { files: Sorted::Listed(listing.into_files()), found, told };
+            let sorted = match stopped {
+                Some(stop) => Err(stop),
+                None => listing.sort(by, self.order, self.head, token),
+            };
+            let files = match sorted {
+                Ok(()) => Sorted::Listed(listing.into_files()),
+                Err(_) => Sorted::Unsorted(listing, by, self.order, self.head),
+            };
+            return Gathered { files, found, told, stopped: sorted.err() };
         }
         // Only the native walk is sorted later.
         #[cfg(not(target_os = "linux"))]
-        let _ = stopped;
+        let _ = token;
         let Hauled { entries: mut files, told, .. } = hauled;
         order::sort(&mut files, by, self.order);
         let found = files.len() as u64;
         files.truncate(self.head.unwrap_or(usize::MAX));
-        Gathered { files: Sorted::Entries(files.into_iter()), found, told }
+        Gathered { files: Sorted::Entries(files.into_iter()), found, told, stopped }
     }
 
     /// Walks all roots to their end, in no order inside a root. Returns why that ended early.
@@ -578,9 +593,11 @@ impl Scope {
         let haul = Arc::new(Haul::new(Told::all()));
         let by = if in_order { SortBy::Path } else { self.sort_by };
         let stopped = self.gather(&chosen, by, (duty, token), &haul, None);
-        let gathered = self.sorted(haul.take(), by, stopped);
+        let gathered = self.sorted(haul.take(), by, stopped, token);
         let told = gathered.told.all.into_iter().flatten().map(Event::Trouble);
-        let files = gathered.files.map(Event::File);
+        // After a stop nobody takes more than one of them, for which all would be sorted.
+        let files = gathered.stopped.is_none().then_some(gathered.files);
+        let files = files.into_iter().flatten().map(Event::File);
         Ok(Coming::Over(Box::new(named.chain(told).chain(files))))
     }
 

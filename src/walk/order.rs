@@ -68,7 +68,7 @@ fn by_component<T>(a: &Key<'_, T>, b: &Key<'_, T>) -> Ordering {
         return rank(a.dir[same]).cmp(&rank(b.dir[same]));
     }
     if a_dir == 0 && b_dir == 0 {
-        return bytes(a.name, b.name);
+        return names(a.name, b.name);
     }
     // One lies above the other: a name here against a directory there.
     let a = a.dir[same..].iter().chain(a.name);
@@ -79,7 +79,8 @@ fn by_component<T>(a: &Key<'_, T>, b: &Key<'_, T>) -> Ordering {
     }
 }
 
-fn bytes(a: &[u8], b: &[u8]) -> Ordering {
+/// Of two names in one directory.
+pub(super) fn names(a: &[u8], b: &[u8]) -> Ordering {
     let same = common(a, b);
     match (a.get(same), b.get(same)) {
         (Some(a), Some(b)) => rank(*a).cmp(&rank(*b)),

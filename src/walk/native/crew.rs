@@ -173,9 +173,11 @@ impl Crew {
             threads,
         };
         let mut done = catch_unwind(AssertUnwindSafe(|| worker.run(first)));
-        let Worker { part, told, stopped, .. } = worker;
+        let Worker { part, told, mut stopped, .. } = worker;
         if done.is_ok() && self.walker.stop().is_none() {
-            done = catch_unwind(AssertUnwindSafe(|| part.with(|files, _| files.sort())));
+            done = catch_unwind(AssertUnwindSafe(|| {
+                part.with(|files, _| stopped = stopped.or(files.sort().err()));
+            }));
         }
         part.with(|_, all| all.add(told));
         self.haul.end_part(&part);

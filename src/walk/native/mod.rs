@@ -132,7 +132,7 @@ impl Plan {
                 RootKind::File(source) => {
                     let wish = (by, scope.order, scope.head);
                     match self.list_named(root, *source) {
-                        Ok(Some(file)) => haul.add(Gathering::named(file, wish)),
+                        Ok(Some(file)) => haul.add(Gathering::named(file, wish, token)),
                         Ok(None) => {}
                         Err(trouble) => haul.tell(trouble),
                     }
@@ -431,7 +431,7 @@ impl Walker {
     fn gathering(&self, by: SortBy) -> Gathering {
         let scope = self.scope();
         let anchor = Some((Arc::clone(&self.anchor), self.shown.len()));
-        Gathering::new(self.root.index, anchor, (by, scope.order, scope.head))
+        Gathering::new(self.root.index, anchor, (by, scope.order, scope.head), &self.token)
     }
 
     /// Begins to read the root.
