@@ -365,15 +365,11 @@ impl Chunked {
             end = self.last_line(start, buffer)?;
         }
         let lines = &buffer[first..end];
-        let begins = lines.get(..3).unwrap_or(lines);
         // A mark tells an encoding, be it where the file begins, or for the searcher, that takes any
         // chunk for all there is. And where a line begins with the rest of a character, the engine
         // looks for its beginning in the line before.
-        let has_mark = [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"]
-            .iter()
-            .any(|mark| begins.starts_with(mark));
-        let is_rest = begins.first().is_some_and(|byte| (0x80..0xc0).contains(byte));
-        if has_mark || is_rest {
+        let is_rest = lines.first().is_some_and(|byte| (0x80..0xc0).contains(byte));
+        if text::has_mark(lines) || is_rest {
             return Err(Irregular);
         }
         // In the first chunk before it is searched: so little is lost with a binary file.

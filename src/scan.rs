@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::matcher::{Matcher, Watched};
 use crate::matches::{FileMatches, LineKind, Located, Span};
 use crate::query::{Binary, Encoding, MultiLine, Query, Terminator};
-use bstr::ByteSlice as _;
+use crate::text;
 use grep_matcher::{Captures as _, LineTerminator, Matcher as _};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkFinish,
@@ -279,11 +279,10 @@ impl Scanner {
     /// It does not where it would decode the file or see that it is binary, nor if the pattern asks for
     /// the ends of the text: to that a reader's portions have ends as well.
     fn is_found_alike(&self, text: &[u8]) -> bool {
-        const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
         self.is_plain
             && text.len() <= self.caps.max_line_buffer_bytes
-            && !MARKS.iter().any(|mark| text.starts_with(mark))
-            && text.find_byte(0).is_none()
+            && !text::has_mark(text)
+            && !text::has_nul(text)
     }
 
     /// Searches a FIFO or device that the caller named. Opening it can wait for as long as its

@@ -49,6 +49,12 @@ pub(crate) fn count_lines(bytes: &[u8]) -> (u64, bool) {
     (lines, nul > 0)
 }
 
+/// Whether a text begins with the mark of an encoding.
+pub(crate) fn has_mark(text: &[u8]) -> bool {
+    const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+    MARKS.iter().any(|mark| text.starts_with(mark))
+}
+
 /// Whether there is a NUL.
 pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     bytes.find_byte(0).is_some()

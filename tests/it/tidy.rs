@@ -46,7 +46,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("globset", &["tools"]),
     ("rayon", &["pool"]),
     ("rustix", &["beneath", "haystack", "walk"]),
-    ("bstr", &["text", "matcher", "rg", "walk", "scan"]),
+    ("bstr", &["text", "matcher", "rg", "walk"]),
     ("lexopt", &["rg"]),
     ("encoding_rs", &["rg"]),
     ("grep_printer", &["rg"]),
